@@ -73,7 +73,8 @@ impl Region {
         for (d, &(period, count)) in steps.iter().enumerate() {
             let is_period = steps[d..].iter().all(|&(step, _)| step.is_multiple_of(period));
             // Less of the span is taken if `taken / period` is less.
-            let is_less = best.period == 0 || taken * best.period < best.width * period;
+            let part = |taken: usize, of: usize| taken as u128 * of as u128;
+            let is_less = best.period == 0 || part(taken, best.period) < part(best.width, period);
             if is_period && taken <= period && is_less {
                 best = Self { period, width: taken, ..self };
             }
@@ -82,7 +83,7 @@ impl Region {
         best
     }
 
-    /// May the two share a byte? `false` if they do not.
+    /// May the two share a byte? `false` only if they share none.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         if self.end <= other.start || other.end <= self.start {
@@ -148,7 +149,7 @@ struct Entry {
 /// A borrow of a part of a storage, which ends when it is dropped.
 pub(crate) struct Borrow<'a> {
     borrows: &'a Borrows,
-    /// 0 if there are no elements, which are borrowed without a trace.
+    /// That of the entry in the list; 0 without an entry, if there are no elements.
     number: u64,
 }
 

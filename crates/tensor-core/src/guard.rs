@@ -34,9 +34,8 @@ impl<T: Element, K> TensorBase<T, K> {
     /// - or the written elements lie in gaps between those of a reader: the left columns of a
     ///   matrix cannot be read while the right ones are written. Parts of one guard can
     ///   ([`split_at_mut`](Self::split_at_mut)),
-    /// - or both are patterns of another kind than parts of one tensor are, such as every second
-    ///   element and every third one. These are taken to meet if the spans from their first
-    ///   elements to their last ones do.
+    /// - or both leave out elements, at distances that differ: every second element and every third
+    ///   one. These are refused if the spans from their first elements to their last ones overlap.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;

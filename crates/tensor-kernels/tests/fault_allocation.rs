@@ -429,3 +429,27 @@ fn fault_the_allocator_counts_scratch_and_leaks() {
     attempt(&ACCOUNT_OF_TEST, config, isize::MAX, false, &leave).0.unwrap();
     assert_eq!(ACCOUNT_OF_TEST.live.load(Relaxed), 2 * LARGE_BYTES as isize);
 }
+
+#[test]
+fn a_list_of_borrows_that_cannot_grow_refuses_the_next_guard() {
+    static OF_BORROWS: Account = Account::new();
+    on_new_thread(&OF_BORROWS, || {
+        let x = Tensor::<f32>::zeros([2, 3]).unwrap();
+        let mut guards = Vec::with_capacity(1000);
+        OF_BORROWS.is_lasting.store(true, Relaxed);
+        OF_BORROWS.before_failure.store(0, Relaxed);
+        let refused = (0..1000).find_map(|_| match x.read() {
+            Ok(guard) => {
+                guards.push(guard);
+                None
+            }
+            Err(refused) => Some(refused),
+        });
+        assert!(matches!(refused, Some(Error::OutOfMemory { .. })), "{refused:?}");
+        assert!(guards.iter().all(|guard| guard.as_view().get(&[1, 2]) == Ok(0.0)));
+        guards.pop();
+        assert!(x.read().is_ok(), "room for one");
+        drop(guards);
+        assert!(x.write().is_ok());
+    });
+}

@@ -322,8 +322,7 @@ macro_rules! forms {
                 takes_views
             }
 
-            /// Not inlined: it moves its arguments, and a copy of what has just been written waits
-            /// until it is in the cache.
+            /// Not inlined: it moves its arguments, which waits for the stores of their fields.
             #[inline(never)]
             fn $write<$($type: Element,)* R: Element>(
                 self,

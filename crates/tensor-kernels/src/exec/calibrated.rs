@@ -19,6 +19,7 @@
 
 use std::{
     env, fs,
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -73,8 +74,8 @@ impl Machine {
         Ok(caches.join("tensor").join("machine"))
     }
 
-    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. The vectors are
-    /// those of the best instruction set of this CPU.
+    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. The vectors
+    /// and the channel are those that are detected.
     ///
     /// # Errors
     /// [`Error::Calibration`] if the file cannot be read, is malformed, or is of another CPU.
@@ -141,7 +142,10 @@ fn refused(file: &Path, why: String) -> Error {
 
 /// The CPU, as far as Linux describes it: its name may be that of several generations.
 pub(super) fn cpu() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // The first core's lines: the kernel makes those of all cores, if they are read.
+    let mut start = Vec::new();
+    let _ = fs::File::open("/proc/cpuinfo").map(|file| file.take(4096).read_to_end(&mut start));
+    let text = String::from_utf8_lossy(&start);
     let field = |name: &str| {
         let line = text.lines().find(|line| line.split(':').next().map(str::trim) == Some(name))?;
         Some(line.split_once(':')?.1.trim().to_owned())

@@ -28,8 +28,8 @@
 //! time where rows share sets of the caches. With the size of Cascade Lake, which loses up to two
 //! thirds between 1 and 6 MiB, the regret is least.
 //!
-//! [`channel`](Machine::channel) is that of Zen 5 on CPUs of AMD. On Sapphire Rapids the streamed
-//! transposes of such rows reached 0.73 to 0.96 of the copy bandwidth without it.
+//! [`channel`](Machine::channel) is that of Zen 5 on CPUs of AMD, and 0 on others, on which the
+//! effect has not been measured.
 //!
 //! [`grain`](Machine::grain) is the size from which a second thread pays: a transpose of 64 KiB
 //! takes 2.4 µs on one thread and 3.1 µs on two, one of 128 KiB 5.3 µs and 5.1 µs.

@@ -109,8 +109,7 @@ pub(super) unsafe fn compute_streamed<const N: usize>(
 /// Fuses all rows into one, if every operand's rows follow each other without gaps: starting a row
 /// takes as long as 32 additions. A single row gets strides of 0, because the compiler's overlap
 /// check fails for a negative stride even if there is one row.
-// In place: a copy of a block that has just been written, field by field, waits until all are in
-// the cache.
+// In place: see `Operands`.
 #[inline]
 fn fuse_rows<const N: usize>(block: &mut RowBlock<N>, widths: &[usize; N]) {
     let follows = |k: usize| {

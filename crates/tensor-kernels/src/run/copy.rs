@@ -162,8 +162,7 @@ fn run_with(
     // The portable kernels read no gaps; the others may.
     let able = operands.0[1].gaps_readable || !work.inner.reads_gaps();
     let simd = if able { simd } else { SimdLevel::Scalar };
-    // Tasks are passed by reference: a copy of what has just been written waits until it is in the
-    // cache.
+    // Tasks are passed by reference: a copy would wait for the stores of its fields.
     match work.unit {
         1 => kernel::dispatch(simd, &mut Task::<u8>::new(work, operands, scratch)),
         2 => kernel::dispatch(simd, &mut Task::<u16>::new(work, operands, scratch)),

@@ -48,8 +48,7 @@ macro_rules! compute {
             $compute(exec, operation.any(), &operands);
         }
 
-        /// Of views that share no element with the result. They are passed by reference: a copy of
-        /// views that have just been made waits until they are in the cache.
+        /// Of views that share no element with the result, passed by reference: see [`Operands`].
         ///
         /// # Panics
         /// As above.
@@ -92,6 +91,10 @@ compute! {
 }
 
 /// The operands of an operation, without their types.
+///
+/// They are passed by reference, as is all that a small call fills field by field. A copy moves
+/// several fields at a time, and a load of several recent stores cannot be forwarded from them: it
+/// waits until they are in the cache. Five such copies took half the time of a call (Zen 5).
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a, 'l, const N: usize> {
     pub(super) layouts: [&'l Layout; N],

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use super::{
     bounce,
     elementwise::Operands,
-    few_loops::{FewLoops, Kind, copy_few},
+    few_loops::{FewLoops, Row, copy_few},
 };
 use crate::{
     exec::{Exec, SimdLevel},
@@ -118,7 +118,7 @@ impl<const N: usize> Few<'_, '_, '_, N> {
         if is_nested && rows.len * columns.len < MIN_ROWS_IN_PLACE {
             return false;
         }
-        let copies = (1..N).filter(|&k| loops.kind(k) == Kind::Otherwise).count();
+        let copies = (1..N).filter(|&k| loops.row(k) == Row::Packed).count();
         let least = MIN_ROW_IN_PLACE[usize::from(is_nested)][usize::from(copies > 1)];
         let computes_much =
             || columns.len < MIN_ROW_COMPUTED_IN_PLACE && self.operation.computes_much();
@@ -138,9 +138,9 @@ impl<const N: usize> Few<'_, '_, '_, N> {
         let (widths, ptrs) = (&self.operands.widths, self.operands.first());
         let mut block = RowBlock { ptrs, row_strides: [0; N], is_scalar: [false; N], rows: 1, len };
         for k in 1..N {
-            let kind = loops.kind(k);
-            block.is_scalar[k] = kind == Kind::One;
-            if kind != Kind::Otherwise {
+            let row = loops.row(k);
+            block.is_scalar[k] = row == Row::Scalar;
+            if row != Row::Packed {
                 continue;
             }
             let (from, to) = (ptrs[k].cast_const(), copies[k].as_mut_ptr().cast::<u8>());

@@ -19,10 +19,9 @@ impl<const N: usize> Default for FewLoops<N> {
 }
 
 impl<const N: usize> FewLoops<N> {
-    /// The loops over all indices in row-major order. Dimensions that one stride of each layout
-    /// walks through are one loop. Returns `false` if there are more than [`MAX_LOOPS`].
-    // Filled in place: a copy of loops that have just been written, field by field, waits until
-    // all are in the cache.
+    /// Makes them the loops over all indices in row-major order. Dimensions that one stride of each
+    /// layout walks through are one loop. Returns `false` if there are more than [`MAX_LOOPS`].
+    // Filled in place: see `Operands`.
     #[inline(always)]
     pub(super) fn fill(&mut self, layouts: &[&Layout; N]) -> bool {
         let shape = layouts[0].shape();
@@ -51,30 +50,30 @@ impl<const N: usize> FewLoops<N> {
     }
 }
 
-/// How an input lies.
+/// How an operand becomes a row in the order of the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// As operand 0 does.
-    Alike,
-    /// All its elements are one.
-    One,
-    /// In another order, or with gaps.
-    Otherwise,
+pub(super) enum Row {
+    /// It has the strides of the result.
+    Adjacent,
+    /// One element.
+    Scalar,
+    /// It lies otherwise, and is copied.
+    Packed,
 }
 
 impl<const N: usize> FewLoops<N> {
-    /// How operand `k` lies.
+    /// How operand `k` becomes a row.
     #[inline(always)]
-    pub(super) fn kind(&self, k: usize) -> Kind {
-        let (mut is_alike, mut is_one) = (true, true);
+    pub(super) fn row(&self, k: usize) -> Row {
+        let (mut is_adjacent, mut is_scalar) = (true, true);
         for l in &self.0 {
-            is_alike &= l.strides[k] == l.strides[0];
-            is_one &= l.strides[k] == 0;
+            is_adjacent &= l.strides[k] == l.strides[0];
+            is_scalar &= l.strides[k] == 0;
         }
-        match (is_alike, is_one) {
-            (true, _) => Kind::Alike,
-            (_, true) => Kind::One,
-            _ => Kind::Otherwise,
+        match (is_adjacent, is_scalar) {
+            (true, _) => Row::Adjacent,
+            (_, true) => Row::Scalar,
+            _ => Row::Packed,
         }
     }
 }

@@ -23,8 +23,7 @@ const SLOTS: usize = 64;
 /// Copies of more dimensions are planned each time.
 const MAX_DIMS: usize = 8;
 
-/// What a plan is made for. Passed by reference: a copy of what has just been written waits until
-/// it is in the cache.
+/// What a plan is made for. Passed by reference: a copy would wait for the stores of its fields.
 #[derive(Clone, Copy)]
 pub(super) struct Planned<'a> {
     pub(super) from: &'a Layout,

@@ -1,10 +1,10 @@
 //! Elementwise operations on few elements, without a plan of their own: planning would take longer
 //! than the work.
 //!
-//! If all elements are adjacent in all operands they are one row. Otherwise each operand in another
-//! order is copied into scratch, in the order of the result, by a kept plan of a copy; the copies
-//! are one row. If several inputs have the same other strides, the row is computed in their order,
-//! and only its results are copied. In all cases the operation runs once.
+//! Rows that all operands have, and very few elements, are computed by [`few`]. Otherwise each
+//! operand in another order is copied into scratch, in the order of the result, by a kept plan of a
+//! copy; all elements are one row then, and the operation runs once. If several inputs have the
+//! same other strides, the row is computed in their order, and only its results are copied.
 //!
 //! # Tried and dropped
 //! Transposes, runs and tables chosen here for each operand instead of a kept plan (f32, Zen 5):
@@ -16,11 +16,11 @@ use super::{
     bounce, copy,
     elementwise::{Operands, advance},
     few,
-    few_loops::{FewLoops, copy_few},
+    few_loops::{FewLoops, Row, copy_few},
     finished,
     operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
-    tiny::{self, has_few_rows},
+    tiny::has_few_rows,
     workspace::{Hold, Scratch, with_scratch},
 };
 use crate::{
@@ -38,7 +38,7 @@ pub(super) fn compute<const N: usize>(
     operation: &dyn Operation<N>,
     all: &Operands<'_, '_, N>,
 ) -> bool {
-    // By reference: a copy of what has just been written waits until it is in the cache.
+    // By reference: see `Operands`.
     let Operands { layouts, widths, .. } = all;
     let (result, len) = (layouts[0], layouts[0].numel());
     let mut bytes = 0usize;
@@ -96,17 +96,6 @@ fn compute_in_one_row<const N: usize>(
     let scratch_bytes = (1..N).filter(|&k| is_packed(k)).map(|k| one.row_bytes(k)).sum();
     let run = |scratch: Scratch<'_>| one.pack_and_compute(operands, scratch);
     with_scratch(scratch_bytes, Hold::Leaf, run).is_some()
-}
-
-/// How an operand becomes a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Row {
-    /// It has the strides of the result.
-    Adjacent,
-    /// One element.
-    Scalar,
-    /// Copied into scratch.
-    Packed,
 }
 
 /// How an operand becomes a row in the order of a result without gaps.
@@ -235,11 +224,12 @@ impl<const N: usize> OneRow<'_, N> {
     unsafe fn pack(&self, k: usize, operands: &OperandPtrs<'_, N>, to: *mut u8) {
         let (width, operand) = (self.widths[k], operands.0[k]);
         let layouts = [self.layouts[0], self.layouts[k]];
-        if layouts[0].is_contiguous() && has_few_rows(layouts, width) {
+        let mut loops = FewLoops::default();
+        if layouts[0].is_contiguous() && has_few_rows(layouts, width) && loops.fill(&layouts) {
             let from = self.first(operands)[k].cast_const();
             // SAFETY: this function's contract: the offsets that the loops visit in operand `k`
             // can be read, and the elements of the result, which are adjacent, be written.
-            return unsafe { copy_few(width, (from, 1), to, &FewLoops(tiny::loops(layouts))) };
+            return unsafe { copy_few(width, (from, 1), to, &loops) };
         }
         let machine = &in_cache(&self.exec.machine);
         let copy = Planned { from: self.layouts[k], to: self.layouts[0], width, machine };

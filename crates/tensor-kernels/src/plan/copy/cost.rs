@@ -325,6 +325,10 @@ mod tests {
         let clashes = |side| chosen(&square(side), 4).terms(&Machine::REFERENCE);
         assert_eq!(clashes(4000).memory.streamed_clashes, 0.0);
         assert!(clashes(4096).memory.streamed_clashes > 0.0);
+        let machine = Machine { channel: 512, ..Machine::REFERENCE };
+        let to = Layout::contiguous([4096, 4096]).unwrap();
+        let by_channel = Work::new(&square(4096), &to, 4, &machine).terms(&machine);
+        assert_eq!(by_channel.memory.streamed_clashes, 0.0, "few rows are written at once");
     }
 
     #[test]
