@@ -241,9 +241,12 @@ mod tests {
         Layout::new(shape, strides, offset).unwrap()
     }
 
-    /// The bytes of all elements, in a storage of 400.
+    /// A storage that holds every layout of `any_layout`.
+    const STORAGE: usize = 700;
+
+    /// The bytes of all elements.
     fn bytes(layout: &Layout, width: usize) -> Vec<bool> {
-        let mut taken = vec![false; 400];
+        let mut taken = vec![false; STORAGE];
         let mut index = vec![0; layout.ndim()];
         for _ in 0..layout.numel() {
             let start = layout.offset_of(&index).unwrap() * width;
@@ -263,7 +266,8 @@ mod tests {
         let dims = prop::collection::vec((0usize..5, -6isize..7), 0..4);
         (dims, prop::sample::select(vec![1usize, 2, 4])).prop_map(|(dims, width)| {
             let (shape, strides): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
-            (layout(&shape, &strides, 40), width)
+            // Strides of -6 reach 72 elements below.
+            (layout(&shape, &strides, 80), width)
         })
     }
 
@@ -276,7 +280,7 @@ mod tests {
                     prop_assert!(!taken.contains(&true));
                     continue;
                 };
-                for byte in (0..400).filter(|&byte| taken[byte]) {
+                for byte in (0..STORAGE).filter(|&byte| taken[byte]) {
                     let one = Region { start: byte, end: byte + 1, period: 0, width: 1 };
                     prop_assert!(region.meets(&one) && one.meets(&region), "{region:?}, {byte}");
                 }
