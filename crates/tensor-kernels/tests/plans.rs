@@ -67,6 +67,10 @@ fn large() -> Vec<Copy> {
         permuted("4 channels of bytes deinterleaved", &[8_388_608, 4], 1, &[1, 0]),
         permuted("images to channels last", &[32, 3, 224, 224], 4, &[0, 2, 3, 1]),
         permuted("images of bytes to channels first", &[64, 224, 224, 3], 1, &[0, 3, 1, 2]),
+        permuted("a photograph transposed", &[2160, 3840, 3], 1, &[1, 0, 2]),
+        packed("a photograph turned by a quarter", &[2160, 3840, 3], 4, |x| {
+            x.permute([1, 0, 2])?.flip([0])
+        }),
         permuted("features to channels last", &[32, 64, 56, 56], 4, &[0, 2, 3, 1]),
         permuted("features to channels first", &[32, 56, 56, 64], 4, &[0, 3, 1, 2]),
         permuted("attention heads to the front", &[8, 512, 16, 64], 4, &[0, 2, 1, 3]),

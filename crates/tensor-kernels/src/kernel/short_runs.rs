@@ -1,14 +1,46 @@
-//! Copies and fills of many short runs: pixels of three bytes, vectors of twelve, a few floats.
+//! Copies of many short runs: pixels of three bytes, vectors of twelve, a few floats.
 //!
-//! The cost per run must be close to zero, so the method is chosen once for all runs of a loop. A
-//! run is copied, or filled, as two words of one width, its first and its last, which may overlap.
-//! No gap is read, and none is written.
+//! The cost per run must be close to zero, so the method is chosen once for all runs of two loops.
+//! A run is copied as two words of one width, its first and its last, which may overlap. No gap is
+//! read, and none is written.
+//!
+//! The loops are functions of their own, compiled once for each instruction set: inlined into all
+//! kernels that copy runs, they took a third longer, because the compiler kept less in registers.
 
-use super::{isa::Isa, unit::Unit};
-use crate::{memory::Stores, nest::Loop};
+use pulp::NullaryFnOnce;
 
-/// Copies `len` adjacent elements in each iteration of a loop, whose strides are the destination's
-/// and the source's. Does not read the gaps.
+use super::{isa::Isa, prefetch::prefetch, unit::Unit};
+use crate::{
+    memory::{CACHE_LINE, Stores},
+    nest::Loop,
+    tuning::PREFETCHED_RUN_BYTES,
+};
+
+/// The longest run that is copied as two words.
+pub(crate) const MAX_SHORT_RUN_BYTES: usize = 2 * CACHE_LINE;
+
+/// Calls a method for the bytes of words of which a run has one to two. The flag says whether there
+/// may be two.
+macro_rules! for_words_of {
+    ($runs:ident.$copy:ident()) => {
+        match $runs.bytes {
+            0 | 1 => $runs.$copy::<1, false>(),
+            2 => $runs.$copy::<2, false>(),
+            3 => $runs.$copy::<2, true>(),
+            4 => $runs.$copy::<4, false>(),
+            5..8 => $runs.$copy::<4, true>(),
+            8 => $runs.$copy::<8, false>(),
+            9..16 => $runs.$copy::<8, true>(),
+            16 => $runs.$copy::<16, false>(),
+            17..=32 => $runs.$copy::<16, true>(),
+            33..=64 => $runs.$copy::<32, true>(),
+            _ => $runs.$copy::<64, true>(),
+        }
+    };
+}
+
+/// Copies `len` adjacent elements in each iteration of two loops, the inner one first, whose
+/// strides are the destination's and the source's. Does not read the gaps.
 ///
 /// # Safety
 ///
@@ -19,61 +51,95 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
     src: *const L,
     dst: *mut L,
     len: usize,
-    iterations: Loop<2>,
+    loops: [Loop<2>; 2],
 ) {
-    let [to, from] = iterations.strides.map(|stride| stride * L::WIDTH as isize);
-    let (src, dst) =
-        (StridedPtr(src.cast::<u8>().cast_mut(), from), StridedPtr(dst.cast::<u8>(), to));
-    let bytes = len * L::WIDTH;
-    match bytes {
-        // SAFETY: M1 to M3 for runs of one byte.
-        1 => unsafe { copy_ends::<u8>(src, dst, bytes, iterations.len) },
-        // SAFETY: M1 to M3 for runs of one to two words of two bytes.
-        2 | 3 => unsafe { copy_ends::<u16>(src, dst, bytes, iterations.len) },
-        // SAFETY: M1 to M3 for runs of one to two words of four bytes.
-        4..8 => unsafe { copy_ends::<u32>(src, dst, bytes, iterations.len) },
-        // SAFETY: M1 to M3 for runs of one to two words of eight bytes.
-        8..16 => unsafe { copy_ends::<u64>(src, dst, bytes, iterations.len) },
-        // SAFETY: M1 to M3 for runs of one to two words of sixteen bytes.
-        16..=32 => unsafe { copy_ends::<u128>(src, dst, bytes, iterations.len) },
-        _ => {
-            for iteration in 0..iterations.len as isize {
-                // SAFETY: M1 to M3 hold for one run.
-                unsafe {
-                    isa.run(
-                        src.at(iteration).cast_const(),
-                        dst.at(iteration),
-                        bytes,
-                        Stores::Plain,
-                    );
-                };
-            }
-        }
+    let runs = Runs::<false>::new(src, dst, len, loops);
+    if runs.bytes <= MAX_SHORT_RUN_BYTES {
+        return isa.vectorize(runs);
     }
+    runs.for_each(|src, dst| {
+        // SAFETY: M1 to M3 hold for one run.
+        unsafe { isa.run(src, dst, runs.bytes, Stores::Plain) };
+    });
 }
 
-/// A pointer, and the bytes it advances in each iteration.
-#[derive(Clone, Copy)]
-struct StridedPtr(*mut u8, isize);
-
-impl StridedPtr {
-    #[inline(always)]
-    fn at(self, iteration: isize) -> *mut u8 {
-        self.0.wrapping_offset(iteration * self.1)
-    }
-}
-
-/// Copies each run as its first and its last word, also if they are the same: of a loop with one
-/// load and one store the compiler makes hardware gathers and scatters, which take twice as long.
+/// [`copy_runs`] of at most [`MAX_SHORT_RUN_BYTES`] from memory. Each source row, along the outer
+/// loop, is prefetched: more of them are read side by side than the hardware keeps track of.
 ///
 /// # Safety
 ///
-/// M1, M2 and M3 for the runs; a run is one to two words long.
+/// That of [`copy_runs`].
 #[inline(always)]
-unsafe fn copy_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize, count: usize) {
-    for iteration in 0..count as isize {
-        // SAFETY: M1 to M3 hold for one run, of one to two words.
-        unsafe { copy_run::<W, true>(src.at(iteration), dst.at(iteration), bytes) };
+pub(crate) unsafe fn copy_far_runs<I: Isa, L: Unit>(
+    isa: I,
+    src: *const L,
+    dst: *mut L,
+    len: usize,
+    loops: [Loop<2>; 2],
+) {
+    debug_assert!(len * L::WIDTH <= MAX_SHORT_RUN_BYTES);
+    isa.vectorize(Runs::<true>::new(src, dst, len, loops));
+}
+
+/// The runs of two loops, the inner one first, with strides in bytes.
+///
+/// Invariant: only [`copy_runs`] and [`copy_far_runs`] make it; M1, M2 and M3 for the bytes of all
+/// runs.
+#[derive(Clone, Copy)]
+struct Runs<const FAR: bool> {
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+    loops: [Loop<2>; 2],
+}
+
+impl<const FAR: bool> NullaryFnOnce for Runs<FAR> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for_words_of!(self.copy());
+    }
+}
+
+impl<const FAR: bool> Runs<FAR> {
+    #[inline(always)]
+    fn new<L: Unit>(src: *const L, dst: *mut L, len: usize, loops: [Loop<2>; 2]) -> Self {
+        let in_bytes = |l: Loop<2>| Loop { strides: l.strides.map(|s| s * L::WIDTH as isize), ..l };
+        let loops = loops.map(in_bytes);
+        Self { src: src.cast(), dst: dst.cast(), bytes: len * L::WIDTH, loops }
+    }
+
+    /// Calls `visit` with the addresses of each run.
+    #[inline(always)]
+    fn for_each(&self, mut visit: impl FnMut(*const u8, *mut u8)) {
+        let [inner, outer] = self.loops;
+        let (mut src, mut dst) = (self.src, self.dst);
+        for _ in 0..outer.len {
+            let (mut from, mut to) = (src, dst);
+            for _ in 0..inner.len {
+                visit(from, to);
+                from = from.wrapping_offset(inner.strides[1]);
+                to = to.wrapping_offset(inner.strides[0]);
+            }
+            src = src.wrapping_offset(outer.strides[1]);
+            dst = dst.wrapping_offset(outer.strides[0]);
+        }
+    }
+
+    /// Copies all runs, of one to two words. As two, even if they are the same: of a loop with one
+    /// load and one store the compiler makes hardware gathers and scatters, which take twice as
+    /// long.
+    #[inline(always)]
+    fn copy<const WORD: usize, const TWO: bool>(self) {
+        let ahead = PREFETCHED_RUN_BYTES as isize * self.loops[1].strides[1].signum();
+        self.for_each(|src, dst| {
+            if FAR {
+                prefetch(src.wrapping_offset(ahead));
+            }
+            // SAFETY: the invariant, for one run.
+            unsafe { copy_run::<WORD, true>(src, dst, self.bytes) };
+        });
     }
 }
 
@@ -81,21 +147,21 @@ unsafe fn copy_ends<W: Unit>(src: StridedPtr, dst: StridedPtr, bytes: usize, cou
 ///
 /// # Safety
 ///
-/// That of [`copy_ends`], for one run, of one word if not `TWO`.
+/// M1, M2 and M3 for the run, which is one to two words long, and one if not `TWO`.
+// A word of 32 or 64 bytes as a value, an array, would go through the stack.
 #[inline(always)]
-unsafe fn copy_run<W: Unit, const TWO: bool>(from: *const u8, to: *mut u8, bytes: usize) {
-    let last = bytes - W::WIDTH;
-    // SAFETY: readable by M1.
-    let low = unsafe { from.cast::<W>().read_unaligned() };
+unsafe fn copy_run<const WORD: usize, const TWO: bool>(from: *const u8, to: *mut u8, bytes: usize) {
     if TWO {
-        // SAFETY: readable by M1.
-        let high = unsafe { from.wrapping_add(last).cast::<W>().read_unaligned() };
-        // SAFETY: writable by M2.
-        unsafe { to.wrapping_add(last).cast::<W>().write_unaligned(high) };
+        let last = bytes - WORD;
+        // SAFETY: the last word is readable by M1 and writable by M2, and they do not overlap (M3).
+        unsafe { from.wrapping_add(last).copy_to_nonoverlapping(to.wrapping_add(last), WORD) };
     }
-    // SAFETY: writable by M2.
-    unsafe { to.cast::<W>().write_unaligned(low) };
+    // SAFETY: the same holds for the first word.
+    unsafe { from.copy_to_nonoverlapping(to, WORD) };
 }
+
+/// Pairs of offsets in destination and source, in bytes.
+type Offsets<'a> = &'a [[isize; 2]];
 
 /// Copies `len` adjacent elements at each pair of offsets, in bytes, of two tables, the first one
 /// inside. Does not read the gaps.
@@ -108,63 +174,57 @@ pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
     isa: I,
     src: *const L,
     dst: *mut L,
-    tables: (&[[isize; 2]], &[[isize; 2]]),
+    (inner, outer): (Offsets<'_>, Offsets<'_>),
     len: usize,
 ) {
-    let (src, dst, bytes) = (src.cast::<u8>(), dst.cast::<u8>(), len * L::WIDTH);
-    match bytes {
-        // SAFETY: M1 to M3 for runs of one byte.
-        1 => unsafe { copy_ends_indexed::<u8, false>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one word.
-        2 => unsafe { copy_ends_indexed::<u16, false>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one to two words of two bytes.
-        3 => unsafe { copy_ends_indexed::<u16, true>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one word.
-        4 => unsafe { copy_ends_indexed::<u32, false>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one to two words of four bytes.
-        5..8 => unsafe { copy_ends_indexed::<u32, true>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one word.
-        8 => unsafe { copy_ends_indexed::<u64, false>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one to two words of eight bytes.
-        9..16 => unsafe { copy_ends_indexed::<u64, true>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one word.
-        16 => unsafe { copy_ends_indexed::<u128, false>(src, dst, bytes, tables) },
-        // SAFETY: M1 to M3 for runs of one to two words of sixteen bytes.
-        17..=32 => unsafe { copy_ends_indexed::<u128, true>(src, dst, bytes, tables) },
-        _ => {
-            let (inner, outer) = tables;
-            for &[to, from] in outer {
-                let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-                for &[to, from] in inner {
-                    let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-                    // SAFETY: M1 to M3 hold for one run.
-                    unsafe { isa.run(src, dst, bytes, Stores::Plain) };
-                }
-            }
-        }
+    let bytes = len * L::WIDTH;
+    let runs = IndexedRuns { src: src.cast(), dst: dst.cast(), bytes, inner, outer };
+    if runs.bytes <= MAX_SHORT_RUN_BYTES {
+        return isa.vectorize(runs);
     }
+    runs.for_each(|src, dst| {
+        // SAFETY: M1 to M3 hold for one run.
+        unsafe { isa.run(src, dst, bytes, Stores::Plain) };
+    });
 }
 
-/// For each pair of entries of the tables, offsets in bytes in destination and source, copies a run
-/// of `bytes` bytes as its first word and, if there are `TWO`, its last. The first table is the
-/// inner loop.
+/// Runs at offsets of tables.
 ///
-/// # Safety
-///
-/// M1, M2 and M3 for the runs; a run is one to two words long, and one if not `TWO`.
-#[inline(always)]
-unsafe fn copy_ends_indexed<W: Unit, const TWO: bool>(
+/// Invariant: only [`copy_indexed`] makes it; M1, M2 and M3 for the bytes of all runs.
+#[derive(Clone, Copy)]
+struct IndexedRuns<'a> {
     src: *const u8,
     dst: *mut u8,
     bytes: usize,
-    (inner, outer): (&[[isize; 2]], &[[isize; 2]]),
-) {
-    for &[to, from] in outer {
-        let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-        for &[to, from] in inner {
-            let (from, to) = (src.wrapping_offset(from), dst.wrapping_offset(to));
-            // SAFETY: M1 to M3 hold for one run, of one to two words.
-            unsafe { copy_run::<W, TWO>(from, to, bytes) };
+    inner: Offsets<'a>,
+    outer: Offsets<'a>,
+}
+
+impl NullaryFnOnce for IndexedRuns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for_words_of!(self.copy());
+    }
+}
+
+impl IndexedRuns<'_> {
+    /// Calls `visit` with the addresses of each run.
+    #[inline(always)]
+    fn for_each(&self, mut visit: impl FnMut(*const u8, *mut u8)) {
+        for &[to, from] in self.outer {
+            let (src, dst) = (self.src.wrapping_offset(from), self.dst.wrapping_offset(to));
+            for &[to, from] in self.inner {
+                visit(src.wrapping_offset(from), dst.wrapping_offset(to));
+            }
         }
+    }
+
+    /// Copies all runs, of one to two words, and of one if not `TWO`.
+    #[inline(always)]
+    fn copy<const WORD: usize, const TWO: bool>(self) {
+        // SAFETY: the invariant, for one run.
+        self.for_each(|src, dst| unsafe { copy_run::<WORD, TWO>(src, dst, self.bytes) });
     }
 }

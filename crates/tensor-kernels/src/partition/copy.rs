@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Axes, Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, cut_groups};
 use crate::{
     nest::Loop,
-    plan::{Inner, Side, Streamed, Work},
+    plan::{Along, Inner, Side, Streamed, Work},
 };
 
 impl Divisible for Work {
@@ -117,12 +117,14 @@ impl Streamed {
     }
 
     fn shorten(&mut self, axis: usize, to: usize) -> [isize; 2] {
-        let Streamed { u, v, u2, v2, .. } = self;
-        match axis {
-            0 => shorten(&mut v2.len, to, [v2.stride, v.len as isize]),
-            1 => shorten(&mut v.len, to, [v.stride, 1]),
-            2 => shorten(&mut u2.len, to, [u.len as isize, u2.stride]),
-            _ => shorten(&mut u.len, to, [1, u.stride]),
-        }
+        let along = [Along::V2, Along::V, Along::U2, Along::U][axis];
+        let strides = self.strides(along);
+        let side = match along {
+            Along::V2 => &mut self.v2,
+            Along::V => &mut self.v,
+            Along::U2 => &mut self.u2,
+            Along::U => &mut self.u,
+        };
+        shorten(&mut side.len, to, strides)
     }
 }

@@ -11,7 +11,7 @@ use super::{Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, Split};
 use crate::{
     exec::Machine,
     nest::Loop,
-    plan::{Group, Inner, Streamed, Work},
+    plan::{Along, Group, Inner, Streamed, Work},
 };
 
 /// Each offset that is written, and the offsets that are read for it: what a plan does, apart from
@@ -38,10 +38,11 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
             Loop { len: v.len, strides: [v.stride, 1] },
             Loop { len: u.len, strides: [1, u.stride] },
         ],
-        Inner::Streamed(Streamed { u, v, u2, v2, .. }) => {
-            let v2 = Loop { len: v2.len, strides: [v2.stride, v.len as isize] };
-            let u2 = Loop { len: u2.len, strides: [u.len as isize, u2.stride] };
-            [vec![v2, u2], loops(Inner::Tile { u, v, block: 64 })].concat()
+        Inner::Streamed(plan) => {
+            let Streamed { u, v, u2, v2, runs, .. } = plan;
+            let along = [(v2, Along::V2), (u2, Along::U2), (v, Along::V), (u, Along::U)];
+            let along = along.map(|(s, along)| Loop { len: s.len, strides: plan.strides(along) });
+            [&along[..], &[Loop { len: runs.len, strides: [1, 1] }]].concat()
         }
         Inner::Grouped(_) | Inner::Shuffled(_) | Inner::PackedSource { .. } => {
             one(inner.len(), [1, 1])
@@ -125,6 +126,9 @@ const PAIRS: &[(&[usize], &[isize], &[isize])] = &[
     (&[9, 10, 11], &[1, 9, 90], &[110, 11, 1]),
     (&[9, 10, 11, 12], &[1, 9, 90, 990], &[1320, 132, 12, 1]),
     (&[70, 90], &[1, 70], &[90, 1]),
+    // Transposes of runs, one of them with more loops.
+    (&[20, 100, 3], &[4, 80, 1], &[300, 3, 1]),
+    (&[3, 5, 2, 60, 3], &[15, 3, 2700, 45, 1], &[1800, 360, 180, 3, 1]),
     (&[600, 3], &[1, 600], &[3, 1]),
     (&[600, 3], &[-5, 1], &[3, 1]),
     (&[600, 3], &[0, 1], &[4, 1]),

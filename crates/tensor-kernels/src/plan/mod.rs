@@ -32,8 +32,9 @@ mod tile;
 pub(crate) use block::{Access, Area, Extent};
 pub use copy::CostTerm;
 pub(crate) use copy::{
-    Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Shuffled, ShuffledBy,
-    Side, StreamScratch, Streamed, Work, picks, rows_inside, shuffles, source_order, source_tile,
+    Along, Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Runs, Shuffled,
+    ShuffledBy, Side, StreamScratch, Streamed, Work, picks, rows_inside, shuffles, source_order,
+    source_tile,
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile};

@@ -72,14 +72,12 @@ pub(super) unsafe fn blocked2d<I: Isa, L: Unit>(
 ) {
     for j in (0..outer.len).step_by(block) {
         for i in (0..inner.len).step_by(block) {
-            let count = block.min(inner.len - i);
-            for j in j..outer.len.min(j + block) {
-                let at = |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
-                let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
-                // SAFETY: M1 to M3 hold for a part of one iteration of the outer loop; gaps are not
-                // read.
-                unsafe { short_runs::copy_runs(isa, src, dst, run, Loop { len: count, ..inner }) };
-            }
+            let at = |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
+            let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
+            let rows = Loop { len: block.min(outer.len - j), ..outer };
+            let columns = Loop { len: block.min(inner.len - i), ..inner };
+            // SAFETY: M1 to M3 hold for a part of the two loops; gaps are not read.
+            unsafe { short_runs::copy_runs(isa, src, dst, run, [columns, rows]) };
         }
     }
 }

@@ -209,7 +209,7 @@ impl Kernel for Runs {
                 from,
                 to,
                 extent.columns * width,
-                Loop { len: extent.rows, strides },
+                [Loop { len: extent.rows, strides }, Loop::ONCE],
             );
         };
     }

@@ -12,9 +12,10 @@
 
 use super::workspace::Scratch;
 use crate::{
-    kernel::{Isa, StagedRows, Unit, prefetch},
+    kernel::{Isa, StagedRows, Unit, prefetch, short_runs},
     memory::{CACHE_LINE, Stores},
-    plan::{Lines, StreamScratch, Streamed},
+    nest::Loop,
+    plan::{Lines, Runs, StreamScratch, Streamed},
     tuning::{CHANNEL_LINES, SOURCE_STREAMS},
 };
 
@@ -97,6 +98,9 @@ struct Tiles<'a, I, L> {
     dst: *mut L,
 }
 
+/// Fewer columns of runs are transposed along the rows.
+const FEW_COLUMNS: usize = 8;
+
 /// An index, or extents, of rows or of columns.
 type Pair = (usize, usize);
 
@@ -104,19 +108,17 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     /// The source element at column `(i2, i)` and row `(j2, j)`.
     #[inline(always)]
     fn source(self, (i2, i): Pair, (j2, j): Pair) -> *const L {
-        let Streamed { u, v, u2, .. } = self.plan;
-        self.src.wrapping_offset(
-            i as isize * u.stride + j as isize + i2 as isize * u2.stride + (j2 * v.len) as isize,
-        )
+        let Streamed { u, v, u2, runs, .. } = self.plan;
+        let columns = i as isize * u.stride + i2 as isize * u2.stride;
+        self.src.wrapping_offset(columns + (j + j2 * v.len) as isize * runs.step)
     }
 
     /// The destination element at that column and row.
     #[inline(always)]
     fn destination(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
-        let Streamed { u, v, v2, .. } = self.plan;
-        self.dst.wrapping_offset(
-            i as isize + j as isize * v.stride + (i2 * u.len) as isize + j2 as isize * v2.stride,
-        )
+        let Streamed { u, v, v2, runs, .. } = self.plan;
+        let rows = j as isize * v.stride + j2 as isize * v2.stride;
+        self.dst.wrapping_offset(rows + ((i + i2 * u.len) * runs.len) as isize)
     }
 
     /// Calls `visit` with the start and the extents of each block of rows.
@@ -159,7 +161,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     #[inline(always)]
     fn prefetch_descending(self, i2: usize, row: Pair) {
         let Streamed { u, v, u2, .. } = *self.plan;
-        if u.stride >= 0 || !self.plan.is_of_channels() {
+        if u.stride >= 0 || !self.plan.is_of_channels() || self.plan.runs != Runs::UNITS {
             return;
         }
         let bytes = (u.stride.unsigned_abs() * (u.len - 1) + v.len) * L::WIDTH;
@@ -285,14 +287,14 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     /// M1, M2 and M3 for the elements.
     #[inline(always)]
     unsafe fn stage_lines(self, scratch: &mut Scratch<'_>) {
-        let Streamed { u, u2, v, block, .. } = *self.plan;
+        let Streamed { u, u2, v, runs, block, .. } = *self.plan;
         let layout = self.plan.scratch(Lines::Staged, L::WIDTH);
-        let total = u.len * u2.len * L::WIDTH;
+        let total = u.len * u2.len * runs.len * L::WIDTH;
         self.for_rows(|(j2, j), (n2, nv)| {
             let front = CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
             let mut done = 0;
             self.for_columns((block.u2, block.u), u.len, |column, (nu2, nu)| {
-                let (bytes, before) = (nu * nu2 * L::WIDTH, done);
+                let (bytes, before) = (nu * nu2 * runs.len * L::WIDTH, done);
                 done += bytes;
                 for k in 0..n2 {
                     let start = front + before % CACHE_LINE + k * layout.set_pitch;
@@ -336,19 +338,45 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     ) {
         let step = (layout.rows.pitch / L::WIDTH) as isize;
         // The channels of a pixel are adjacent, and so are pixels: all columns are one stream.
-        let streams = if self.plan.is_of_channels() { nu } else { SOURCE_STREAMS };
+        let is_one_stream = self.plan.is_of_channels() || self.plan.runs != Runs::UNITS;
+        let streams = if is_one_stream { nu } else { SOURCE_STREAMS };
         for k in 0..nu2 {
             self.prefetch_descending(i2 + k, row);
             for c in (0..nu).step_by(streams) {
                 let src = self.source((i2 + k, i + c), row);
-                let staged = scratch.wrapping_add((k * nu + c) * L::WIDTH).cast::<L>();
+                let column = (k * nu + c) * self.plan.runs.len;
+                let staged = scratch.wrapping_add(column * L::WIDTH).cast::<L>();
                 let nu = streams.min(nu - c);
                 // SAFETY: M1 holds for these columns, and the rows of scratch hold them.
-                unsafe {
-                    self.isa.transpose_far((src, self.plan.u.stride), (staged, step), (nu, nv));
-                };
+                unsafe { self.transpose_to_scratch(src, (staged, step), (nu, nv)) };
             }
         }
+    }
+
+    /// Transposes `nu` columns of `nv` rows, units or runs, into scratch, whose rows are `step`
+    /// units apart.
+    ///
+    /// # Safety
+    /// M1 for the elements, and M2 for as many in scratch.
+    #[inline(always)]
+    unsafe fn transpose_to_scratch(
+        self,
+        src: *const L,
+        (scratch, step): (*mut L, isize),
+        (nu, nv): Pair,
+    ) {
+        let Streamed { u, runs, .. } = *self.plan;
+        if runs == Runs::UNITS {
+            // SAFETY: this function's contract; scratch overlaps no source.
+            return unsafe { self.isa.transpose_far((src, u.stride), (scratch, step), (nu, nv)) };
+        }
+        let columns = Loop { len: nu, strides: [runs.len as isize, u.stride] };
+        let rows = Loop { len: nv, strides: [step, runs.step] };
+        // The overhead around the inner loop is paid least often if it is the longer one, but only
+        // along the columns scratch is written line by line.
+        let loops = if nu < FEW_COLUMNS && nv > nu { [rows, columns] } else { [columns, rows] };
+        // SAFETY: this function's contract; scratch overlaps no source.
+        unsafe { short_runs::copy_far_runs(self.isa, src, scratch, runs.len, loops) };
     }
 
     /// The source rows that are packed at a time: fewer if they share sets of a first-level cache.
@@ -367,25 +395,26 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     /// so.
     #[inline(always)]
     unsafe fn pack_lines(self, scratch: &mut Scratch<'_>) {
-        let Streamed { u, v, .. } = *self.plan;
+        let Streamed { u, v, runs, .. } = *self.plan;
         let streams = self.packed_streams();
         self.for_rows(|row, (_, nv)| {
             let (src, dst) = (self.source((0, 0), row), self.destination((0, 0), row));
-            let packed = scratch.start(u.len * nv * L::WIDTH).cast::<L>();
+            let row = u.len * runs.len;
+            let packed = scratch.start(row * nv * L::WIDTH).cast::<L>();
             // Of rows that descend the last one lies at the start.
-            let before = if v.stride < 0 { (nv - 1) * u.len } else { 0 };
+            let before = if v.stride < 0 { (nv - 1) * row } else { 0 };
             let first = packed.wrapping_add(before);
             for i in (0..u.len).step_by(streams) {
                 let src = src.wrapping_offset(i as isize * u.stride);
-                let (first, nu) = (first.wrapping_add(i), streams.min(u.len - i));
+                let (first, nu) = (first.wrapping_add(i * runs.len), streams.min(u.len - i));
                 // SAFETY: M1 holds for these elements; `start` has checked that they fit the
                 // scratch, in which rows lie as in the destination.
-                unsafe { self.isa.transpose_far((src, u.stride), (first, v.stride), (nu, nv)) };
+                unsafe { self.transpose_to_scratch(src, (first, v.stride), (nu, nv)) };
             }
             let start = dst.wrapping_sub(before);
             // SAFETY: the scratch has just been written; M2 holds for as many elements without gaps
             // at `start`.
-            unsafe { self.isa.run(packed.cast_const(), start, u.len * nv, Stores::NonTemporal) };
+            unsafe { self.isa.run(packed.cast_const(), start, row * nv, Stores::NonTemporal) };
         });
     }
 }

@@ -25,6 +25,8 @@ pub(crate) const CASES: &[Case] = &[
     Case("rows in another order", &[5, 6, 33], &[33, 165, 1], &[198, 33, 1]),
     Case("rows of a pair", &[19, 6, 2], &[2, 38, 1], &[12, 2, 1]),
     Case("rows of three", &[19, 6, 3], &[3, 57, 1], &[18, 3, 1]),
+    Case("long rows of three", &[23, 170, 3], &[3, 69, 1], &[510, 3, 1]),
+    Case("long rows of three out of four, backwards", &[23, 170, 3], &[-4, 92, 1], &[520, 3, 1]),
     Case("rows flipped", &[9, 70], &[-70, 1], &[70, 1]),
     Case("many short rows out of wider ones", &[701, 3], &[5, 1], &[3, 1]),
     Case("many short rows into wider ones", &[701, 3], &[3, 1], &[4, 1]),

@@ -196,7 +196,7 @@ impl<L: Unit> Kernel for Call<L> {
             Job::Runs { src_stride, dst_stride, len, count } => {
                 let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
                 // SAFETY: as above.
-                unsafe { short_runs::copy_runs(isa, src, dst, len, iterations) }
+                unsafe { short_runs::copy_runs(isa, src, dst, len, [iterations, Loop::ONCE]) }
             }
             Job::Fills { src_stride, dst_stride, len, count } => {
                 let iterations = Loop { len: count, strides: [dst_stride, src_stride] };

@@ -167,7 +167,9 @@ impl Candidates<'_> {
     /// The plan with stores that suit a result larger than the caches, if it is that large.
     fn streamed(&self, work: &Work) -> Option<Work> {
         let from = match work.inner {
-            Inner::Tile { .. } => self.machine.stream / STREAMED_TRANSPOSES,
+            Inner::Tile { .. } | Inner::Blocked2d { .. } => {
+                self.machine.stream / STREAMED_TRANSPOSES
+            }
             _ => self.machine.stream,
         };
         if self.bytes < from {
@@ -181,7 +183,7 @@ impl Candidates<'_> {
                 plan.jumps_between_lines(CACHE_LINE / self.unit)
             }
             Inner::Streamed(plan) => plan.fills_lines(CACHE_LINE / self.unit),
-            _ => streamed != *work,
+            _ => streamed != *work && self.bytes >= self.machine.stream,
         };
         is_suitable.then_some(streamed)
     }

@@ -2,7 +2,8 @@
 //! lines that it touches.
 
 use super::{
-    GroupedStep, Inner, ShuffledBy, Work, cost::COST_TERMS, footprint::lines, traversal::Traversal,
+    GroupedStep, Inner, Runs, ShuffledBy, Work, cost::COST_TERMS, footprint::lines,
+    traversal::Traversal,
 };
 use crate::{
     exec::Machine,
@@ -106,6 +107,9 @@ impl Work {
             Inner::Streamed(plan) => {
                 let block = plan.block;
                 let (rows, columns) = (block.v * block.v2, block.u * block.u2);
+                if plan.runs != Runs::UNITS {
+                    return format!("{rows} x {columns} runs of {} units", plan.runs.len);
+                }
                 format!("{rows} x {columns} units, of register tiles")
             }
             Inner::PackedSource { elements } => {

@@ -3,11 +3,12 @@
 //! a prediction wrong, and no copy.
 
 use super::{
-    Grouped, GroupedStep, Inner, Lines, Shuffled, ShuffledBy, Side, Streamed, Work,
+    Grouped, GroupedStep, Inner, Lines, Runs, Shuffled, ShuffledBy, Side, Streamed, Work,
     packed_source::{adjacent, gathered, source_order},
     rates::WIDEST_VECTOR,
 };
 use crate::{
+    kernel::short_runs::MAX_SHORT_RUN_BYTES,
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{iterations, split},
@@ -19,8 +20,6 @@ use crate::{
 pub(crate) enum Kernel {
     /// Adjacent bytes to adjacent bytes. The amount is bytes.
     Run,
-    /// Runs of a few registers, one after the other. A call is a run, the amount is bytes.
-    MediumRuns,
     /// One unit repeated. A call is a row, the amount is bytes.
     Fill,
     /// One unit repeated a few times. The amount is bytes.
@@ -69,6 +68,9 @@ pub(crate) enum Kernel {
     StagedLines,
     /// Short rows packed in scratch. The amount is bytes.
     PackedLines,
+    /// Runs transposed in scratch, and written as whole lines. A call is a run; the amount is
+    /// bytes.
+    TransposedRuns,
 }
 
 /// What a step asks of a kernel.
@@ -93,11 +95,15 @@ const UNGATHERED_CALLS: f64 = 0.1;
 /// The windows that take as long to pick from as the store of a register.
 const STORE_AS_WINDOWS: f64 = 0.6;
 
-/// Runs of up to this many bytes are copied as two words, see `kernel::short_runs`.
-const SHORT_RUN: usize = 32;
-
-/// Runs of up to this many bytes take a few loads and stores.
-const MEDIUM_RUN: usize = 128;
+/// What a short run takes, in runs whose words have at most 16 bytes: wider ones are in two lines
+/// of the cache more often.
+fn weight_of_run(bytes: usize) -> f64 {
+    match bytes {
+        0..=32 => 1.0,
+        33..=64 => 1.6,
+        _ => 2.9,
+    }
+}
 
 impl Work {
     /// The kernel of the innermost step, on a machine with vectors of `vector` bytes.
@@ -117,9 +123,9 @@ impl Work {
             Inner::Grouped(groups) => grouped(&groups, &self.outer, unit),
             Inner::Shuffled(plan) => plan.kernel_work(&self.outer),
             Inner::Blocked2d { outer, inner, run, block } => {
-                let rows = outer.len as f64 * inner.len.div_ceil(block) as f64;
+                let [rows, columns] = [outer, inner].map(|l| l.len.div_ceil(block));
                 let runs = outer.len as f64 * inner.len as f64;
-                runs_of(run * unit, Kernel::ShortRuns, rows, runs)
+                runs_of(run * unit, Kernel::ShortRuns, rows as f64 * columns as f64, runs)
             }
         }
     }
@@ -151,14 +157,13 @@ fn once(kernel: Kernel, amount: usize) -> KernelWork {
     KernelWork { kernel, calls: 1.0, amount: amount as f64 }
 }
 
-/// Runs of `bytes` bytes, in rows: by `short` if they are short, else each by itself.
-fn runs_of(bytes: usize, short: Kernel, rows: f64, runs: f64) -> KernelWork {
+/// Runs of `bytes` bytes: by `short` in a number of calls if they are short, else each by itself.
+fn runs_of(bytes: usize, short: Kernel, calls: f64, runs: f64) -> KernelWork {
     match bytes {
-        0..=SHORT_RUN => KernelWork { kernel: short, calls: rows, amount: runs },
-        _ => {
-            let kernel = if bytes <= MEDIUM_RUN { Kernel::MediumRuns } else { Kernel::Run };
-            KernelWork { kernel, calls: runs, amount: runs * bytes as f64 }
+        0..=MAX_SHORT_RUN_BYTES => {
+            KernelWork { kernel: short, calls, amount: runs * weight_of_run(bytes) }
         }
+        _ => KernelWork { kernel: Kernel::Run, calls: runs, amount: runs * bytes as f64 },
     }
 }
 
@@ -249,6 +254,10 @@ fn round_up(n: usize, to: usize) -> f64 {
 
 fn streamed(plan: &Streamed, unit: usize) -> KernelWork {
     let bytes = plan.len().saturating_mul(unit);
+    if plan.runs != Runs::UNITS {
+        let runs = (plan.len() / plan.runs.len) as f64;
+        return KernelWork { kernel: Kernel::TransposedRuns, calls: runs, amount: bytes as f64 };
+    }
     let holds_line = plan.u.len >= CACHE_LINE / unit;
     match plan.lines {
         Lines::Aligned if is_window(plan.u, plan.v) => once(Kernel::Pixels, bytes),

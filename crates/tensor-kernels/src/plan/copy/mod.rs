@@ -46,7 +46,7 @@ pub(crate) use listing::Listing;
 pub(crate) use packed_source::{source_order, source_tile};
 pub(crate) use scratch::Comparison;
 pub(crate) use shuffled::{Shuffled, ShuffledBy, picks, shuffles};
-pub(crate) use streamed::{Lines, StreamScratch, Streamed};
+pub(crate) use streamed::{Along, Lines, Runs, StreamScratch, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
 ///
@@ -150,7 +150,7 @@ impl Work {
     /// Every path.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
         let others = [grouped::TRANSPOSE, grouped::RUNS, packed_source::PACKED_SOURCE];
-        [strategies::NOTHING, shuffled::SHUFFLED]
+        [strategies::NOTHING, shuffled::SHUFFLED, strategies::TRANSPOSED_RUNS]
             .into_iter()
             .chain(others)
             .chain(strategies::STRATEGIES.iter().map(|s| s.name))
@@ -243,9 +243,9 @@ impl Inner {
         match self {
             Inner::Gather { .. }
             | Inner::Tile { .. }
-            | Inner::Streamed(_)
             | Inner::Grouped(_)
             | Inner::Shuffled(_) => true,
+            Inner::Streamed(plan) => plan.runs == Runs::UNITS,
             Inner::Nothing
             | Inner::Run { .. }
             | Inner::Fill { .. }

@@ -77,13 +77,12 @@ pub(super) const WIDEST_VECTOR: usize = 64;
 static AVX512: Rates = Rates {
     kernel: |kernel| match kernel {
         Kernel::Run => (1.5, [0.0097; 3]),
-        Kernel::MediumRuns => (0.4, [0.0097; 3]),
         Kernel::Fill => (0.5, [0.0075; 3]),
         Kernel::ShortFills => (0.35, [0.006; 3]),
         Kernel::Gather => (4.0, [0.024, 0.035, 0.058]),
         Kernel::Units => (4.5, [0.155, 0.24, 0.24]),
-        Kernel::ShortRuns => (3.0, [0.4, 0.25, 0.36]),
-        Kernel::IndexedRuns => (1.1, [0.54, 0.59, 0.67]),
+        Kernel::ShortRuns => (10.0, [0.31, 0.34, 0.35]),
+        Kernel::IndexedRuns => (1.1, [0.5, 0.53, 0.6]),
         Kernel::IndexedUnits => (1.1, [0.315, 0.325, 0.36]),
         Kernel::Tiles => (4.0, [0.0172, 0.0135, 0.0119]),
         Kernel::NarrowTiles => (4.0, [0.0215, 0.0162, 0.0152]),
@@ -101,6 +100,7 @@ static AVX512: Rates = Rates {
         Kernel::StitchedLines => (50.0, [0.075, 0.045, 0.012]),
         Kernel::StagedLines => (80.0, [0.058, 0.025, 0.02]),
         Kernel::PackedLines => (6.0, [0.014, 0.015, 0.012]),
+        Kernel::TransposedRuns => (0.4, [0.006; 3]),
     },
     setup: 25.0,
     tables: 10.0,
@@ -121,12 +121,12 @@ static AVX512: Rates = Rates {
 /// that take four times as long as the fastest one are left out: their predictions do not matter.
 static AVX2: Rates = Rates {
     kernel: |kernel| match kernel {
-        Kernel::Run | Kernel::MediumRuns => (0.64, [0.013, 0.012, 0.011]),
+        Kernel::Run => (0.64, [0.013, 0.012, 0.011]),
         Kernel::Fill => (0.5, [0.0075; 3]),
         Kernel::ShortFills => (0.35, [0.006; 3]),
         Kernel::Gather => (0.09, [0.019, 0.039, 0.078]),
         Kernel::Units => (2.4, [0.046, 0.082, 0.081]),
-        Kernel::ShortRuns => (2.2, [0.36, 0.23, 0.36]),
+        Kernel::ShortRuns => (8.0, [0.36, 0.23, 0.36]),
         Kernel::IndexedRuns => (1.5, [0.63, 0.56, 0.52]),
         Kernel::IndexedUnits => (1.1, [0.43, 0.44, 0.38]),
         Kernel::Tiles => (2.9, [0.028, 0.018, 0.011]),
@@ -145,6 +145,7 @@ static AVX2: Rates = Rates {
         Kernel::StitchedLines => (6.0, [0.065, 0.03, 0.013]),
         Kernel::StagedLines => (11.0, [0.083, 0.038, 0.029]),
         Kernel::PackedLines => (7.0, [0.024, 0.021, 0.02]),
+        Kernel::TransposedRuns => (0.4, [0.01; 3]),
     },
     setup: 25.0,
     tables: 9.3,

@@ -3,13 +3,13 @@
 //! An entry has a name, a test and a builder. The name is the path that users see and that tests
 //! record; a layout that takes a later entry has become slower, and a test reports it.
 
-use super::{Inner, Side, Streamed, Work};
+use super::{Inner, Runs, Side, Streamed, Work};
 use crate::{
     exec::Machine,
     memory::Stores,
     nest::{Loop, NestBuilder},
     sort::sort_by_key,
-    tuning::{SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
+    tuning::{MAX_TRANSPOSED_RUN_BYTES, SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
 };
 
 pub(super) struct Strategy {
@@ -34,6 +34,9 @@ pub(super) const NOTHING: &str = "nothing";
 
 /// The path of a copy of rows of adjacent elements.
 pub(super) const ROWS: &str = "rows";
+
+/// The path of a transpose of short runs that is written by non-temporal stores.
+pub(super) const TRANSPOSED_RUNS: &str = "transposed_runs";
 
 /// The path of a copy of single units in blocks of two loops.
 pub(super) const BLOCKED: &str = "blocked";
@@ -85,9 +88,15 @@ pub(super) fn ungrouped(work: &mut Work, builder: &NestBuilder<'_, 2>) {
 pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     let loops = &mut work.outer;
     if let Inner::Tile { u, v, .. } = work.inner
-        && let Some(streamed) = Streamed::new(u, v, loops, work.unit, machine)
+        && let Some(streamed) = Streamed::new(u, v, Runs::UNITS, loops, work.unit, machine)
     {
         work.inner = Inner::Streamed(streamed);
+    }
+    if let Inner::Blocked2d { outer, inner, run, .. } = work.inner
+        && let Some((u, v, runs)) = transpose_of_runs(outer, inner, run, work.unit)
+        && let Some(streamed) = Streamed::new(u, v, runs, loops, work.unit, machine)
+    {
+        (work.inner, work.path) = (Inner::Streamed(streamed), TRANSPOSED_RUNS);
     }
     if let Inner::Blocked2d { outer, inner, run, .. } = work.inner
         && SOURCE_ORDER_ROW_BYTES.contains(&(run * work.unit))
@@ -109,6 +118,23 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
         Inner::Fill { .. } => Stores::Narrow,
         _ => Stores::Plain,
     };
+}
+
+/// The sides of two loops over short runs, if these are transposed: they follow each other along
+/// the inner loop in the destination, and lie nearer in the source along the outer loop.
+fn transpose_of_runs(
+    outer: Loop<2>,
+    inner: Loop<2>,
+    run: usize,
+    unit: usize,
+) -> Option<(Side, Side, Runs)> {
+    let u = Side { len: inner.len, stride: inner.strides[1] };
+    let v = Side { len: outer.len, stride: outer.strides[0] };
+    let runs = Runs { len: run, step: outer.strides[1] };
+    let is_short = run > 1 && run * unit <= MAX_TRANSPOSED_RUN_BYTES;
+    let is_transpose = inner.strides[0] == run as isize
+        && (1..u.stride.unsigned_abs()).contains(&runs.step.unsigned_abs());
+    (is_short && is_transpose).then_some((u, v, runs))
 }
 
 /// If the source descends along a loop other than the innermost, the loop starts from its other

@@ -36,12 +36,12 @@ use crate::{
     nest::{Loop, Loops},
     tuning::{
         CHANNEL_ROWS, LONG_RUN_LINES, MAX_CHANNELS, MAX_PACKED_ROW_LINES, MIN_STREAMED_ROW_LINES,
-        STAGED_ROW_BYTES, SWEEP_ROWS,
+        STAGED_ROW_BYTES, STAGED_RUNS_BYTES, SWEEP_ROWS,
     },
 };
 
-/// A transpose by tiles with non-temporal stores. Its rows are the indices along `v` and `v2`, its
-/// columns those along `u` and `u2`.
+/// A transpose with non-temporal stores. Its rows are the indices along `v` and `v2`, its columns
+/// those along `u` and `u2`. Strides count units, also of longer [`Runs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Streamed {
     /// Adjacent in the destination; the stride is the source's.
@@ -54,11 +54,28 @@ pub(crate) struct Streamed {
     pub(crate) v2: Side,
     /// The extents of a block along `u`, `u2`, `v` and `v2`: what scratch holds, if any is used.
     pub(crate) block: StreamExtent,
+    /// What is transposed as one.
+    pub(crate) runs: Runs,
     /// The method that makes cache lines whole.
     pub(crate) lines: Lines,
     /// The rows that are written at once, a few lines each, if more would wait for one channel of
     /// the memory.
     pub(crate) rows_at_once: Option<usize>,
+}
+
+/// What a transpose keeps together, and moves as one: single units, or runs of adjacent units, such
+/// as the channels of a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Runs {
+    /// The units of a run. Runs follow each other in the destination.
+    pub(crate) len: usize,
+    /// The units from one run to the next in the source: `len`, unless there are gaps.
+    pub(crate) step: isize,
+}
+
+impl Runs {
+    /// Single units, adjacent in the source.
+    pub(crate) const UNITS: Self = Self { len: 1, step: 1 };
 }
 
 /// The method that makes the cache lines of the destination whole; see `run::stream`.
@@ -96,53 +113,84 @@ pub(crate) struct StreamExtent {
     pub(crate) v2: usize,
 }
 
+/// A loop of a streamed transpose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Along {
+    U,
+    U2,
+    V,
+    V2,
+}
+
 impl Streamed {
-    /// Takes from `outer` the loops that make runs longer. Returns `None`, and leaves `outer` as it
+    /// Takes from `outer` the loops that make rows longer. Returns `None`, and leaves `outer` as it
     /// is, if rows are too short to be streamed.
     pub(super) fn new(
         u: Side,
         v: Side,
+        runs: Runs,
         outer: &mut Loops<2>,
         unit: usize,
         machine: &Machine,
     ) -> Option<Self> {
-        let line = CACHE_LINE / unit;
+        let (line, row) = (CACHE_LINE / unit, u.len * runs.len);
         let short = |len: usize, enough: usize| len < enough;
         // The rows of an image continue those before. A cache line that two of them share is
         // written once, if both are staged, and later rows can be prefetched.
-        let is_short = short(u.len, LONG_RUN_LINES * line) || v.len <= MAX_CHANNELS;
-        let at_u2 = find(outer, is_short, |l| l.strides[0] == u.len as isize);
-        let columns = u.len * at_u2.map_or(1, |at| outer[at].len);
-        let packed =
-            columns < MIN_STREAMED_ROW_LINES * line || is_small_matrix(u, v, unit, machine);
-        if packed && (v.stride.unsigned_abs() != u.len || u.len * v.len < LONG_RUN_LINES * line) {
+        let is_short = short(row, LONG_RUN_LINES * line) || v.len <= MAX_CHANNELS;
+        let at_u2 = find(outer, is_short, |l| l.strides[0] == row as isize);
+        let columns = row * at_u2.map_or(1, |at| outer[at].len);
+        let is_matrix_of_units = runs == Runs::UNITS && is_small_matrix(u, v, unit, machine);
+        let packed = columns < MIN_STREAMED_ROW_LINES * line || is_matrix_of_units;
+        if packed && (v.stride.unsigned_abs() != row || row * v.len < LONG_RUN_LINES * line) {
             return None;
         }
         let u2 = take(outer, at_u2.filter(|_| !packed), 1);
+        let source_row = v.len as isize * runs.step;
         let at_v2 =
-            find(outer, short(v.len, SWEEP_ROWS) && !packed, |l| l.strides[1] == v.len as isize);
+            find(outer, short(v.len, SWEEP_ROWS) && !packed, |l| l.strides[1] == source_row);
         let v2 = take(outer, at_v2, 0);
-        let lines = if packed { Lines::Packed } else { lines(u, u2, v, v2, line) };
+        let lines = match (packed, runs) {
+            (true, _) => Lines::Packed,
+            (false, Runs::UNITS) => lines(u, u2, v, v2, line),
+            (false, _) => Lines::Staged,
+        };
         let block = if packed {
-            let most = (machine.l1 / 2 / unit / u.len).max(line);
+            let most = (machine.l1 / 2 / unit / row).max(line);
             let v = v.len.div_ceil(v.len.div_ceil(most));
             StreamExtent { u: u.len, u2: 1, v, v2: 1 }
         } else if v.len <= MAX_CHANNELS && v2.len == 1 {
-            let columns = (machine.l1 / 2 / unit / v.len / line * line).max(line);
+            let in_l1 = machine.l1 / 2 / unit / v.len / runs.len;
+            let columns = (in_l1 / line * line).max(line);
             let (u, u2) = (u.len.min(columns), (columns / u.len).clamp(1, u2.len));
             StreamExtent { u, u2, v: v.len, v2: 1 }
         } else {
-            staged_extent(u.len, u2.len, v.len, v2.len, unit, machine)
+            staged_extent((u.len, u2.len), (v.len, v2.len), runs.len * unit, machine)
         };
-        let rows_at_once = rows_at_once(v, unit, machine.channel);
-        Some(Self { u, v, u2, v2, block, lines, rows_at_once })
+        let rows_at_once = match runs {
+            Runs::UNITS => rows_at_once(v, unit, machine.channel),
+            _ => None,
+        };
+        Some(Self { u, v, u2, v2, runs, block, lines, rows_at_once })
+    }
+
+    /// The strides of destination and source along a loop, in units.
+    pub(crate) fn strides(&self, along: Along) -> [isize; 2] {
+        let Self { u, v, u2, v2, runs, .. } = self;
+        match along {
+            Along::U => [runs.len as isize, u.stride],
+            Along::U2 => [(u.len * runs.len) as isize, u2.stride],
+            Along::V => [v.stride, runs.step],
+            Along::V2 => [v2.stride, v.len as isize * runs.step],
+        }
     }
 
     /// Do tiles fill cache lines? Where rows or columns are short, the rest of each tile is copied
     /// unit by unit. Channels are separated by shuffles, at any number.
     pub(super) fn fills_lines(&self, line: usize) -> bool {
         let is_matrix = self.u2.len * self.v2.len == 1;
-        self.lines == Lines::Packed
+        let is_staged = self.lines == Lines::Packed || self.runs != Runs::UNITS;
+        is_staged
             || self.u.len >= line && (self.v.len >= line || is_matrix || self.is_of_channels())
     }
 
@@ -154,7 +202,7 @@ impl Streamed {
     /// Do tiles fill cache lines, and write each in another row? Channels are written in a few
     /// rows, line after line.
     pub(super) fn jumps_between_lines(&self, line: usize) -> bool {
-        self.lines != Lines::Packed && self.u.len >= line && self.v.len >= line
+        self.lines != Lines::Packed && self.u.len * self.runs.len >= line && self.v.len >= line
     }
 
     /// The scratch for a method, with units of `unit` bytes.
@@ -164,7 +212,9 @@ impl Streamed {
             Lines::Aligned => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
             Lines::Stitched => (one_line(v), v2),
             Lines::Staged => (self.staged_rows(unit), v2),
-            Lines::Packed => (Area::new(Extent { rows: 1, columns: u * v }, unit), 1),
+            Lines::Packed => {
+                (Area::new(Extent { rows: 1, columns: u * v * self.runs.len }, unit), 1)
+            }
         };
         let line_offset = if lines == Lines::Staged { in_line(self.v2.stride, unit) } else { 0 };
         let set_pitch = rows.end() + line_offset;
@@ -183,14 +233,14 @@ impl Streamed {
     /// cache sets.
     fn staged_rows(&self, unit: usize) -> Area {
         let StreamExtent { u, u2, v, .. } = self.block;
-        let lines = ((u * u2 * unit).div_ceil(CACHE_LINE) + 3) | 1;
+        let lines = ((u * u2 * self.runs.len * unit).div_ceil(CACHE_LINE) + 3) | 1;
         let row_bytes = lines * CACHE_LINE;
         Area { start: 0, rows: v, row_bytes, pitch: row_bytes + in_line(self.v.stride, unit) }
     }
 
     /// The number of units written.
     pub(crate) fn len(&self) -> usize {
-        self.u.len * self.v.len * self.u2.len * self.v2.len
+        self.u.len * self.v.len * self.u2.len * self.v2.len * self.runs.len
     }
 }
 
@@ -265,20 +315,23 @@ fn take(outer: &mut Loops<2>, at: Option<usize>, operand: usize) -> Side {
     })
 }
 
-/// The extents of a block that is staged: some lines of as many rows as a sweep has.
+/// The extents of a block that is staged, of runs of `bytes` bytes: some lines of as many rows as a
+/// sweep has.
 fn staged_extent(
-    u: usize,
-    u2: usize,
-    v: usize,
-    v2: usize,
-    unit: usize,
+    (u, u2): (usize, usize),
+    (v, v2): (usize, usize),
+    bytes: usize,
     machine: &Machine,
 ) -> StreamExtent {
-    let rows = SWEEP_ROWS.min(machine.l2 / 4 / STAGED_ROW_BYTES).max(1);
-    let (u, u2) = extents(u, u2, STAGED_ROW_BYTES / unit);
+    let row_bytes = if bytes <= MAX_NARROW_RUN { STAGED_ROW_BYTES } else { STAGED_RUNS_BYTES };
+    let rows = SWEEP_ROWS.min(machine.l2 / 4 / row_bytes).max(1);
+    let (u, u2) = extents(u, u2, (row_bytes / bytes).max(1));
     let (v, v2) = extents(v, v2, rows);
     StreamExtent { u, u2, v, v2 }
 }
+
+/// Runs of more bytes than a word of general registers.
+const MAX_NARROW_RUN: usize = 8;
 
 /// How many iterations of a loop, and of the one that continues it, reach `target`.
 fn extents(len: usize, next: usize, target: usize) -> (usize, usize) {
@@ -288,12 +341,15 @@ fn extents(len: usize, next: usize, target: usize) -> (usize, usize) {
 /// `tile 4096 (src 4096) x 4096 (dst 4096) of whole lines`.
 impl fmt::Display for Streamed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Streamed { u, v, u2, v2, lines, .. } = self;
+        let Streamed { u, v, u2, v2, runs, lines, .. } = self;
         write!(f, "transpose {} (src {}) x {} (dst {})", u.len, u.stride, v.len, v.stride)?;
         for (name, operand, side) in [("u2", "src", u2), ("v2", "dst", v2)] {
             if side.len > 1 {
                 write!(f, ", {name} {} ({operand} {})", side.len, side.stride)?;
             }
+        }
+        if runs.len > 1 {
+            write!(f, ", of runs of {}", runs.len)?;
         }
         write!(f, ", {} lines", lines.name())
     }

@@ -7,7 +7,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    GroupedStep, Inner, Side, Streamed, Work, grouped::rows_inside, source_order, source_tile,
+    Along, GroupedStep, Inner, Runs, Side, Streamed, Work, grouped::rows_inside, source_order,
+    source_tile,
 };
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
@@ -151,13 +152,24 @@ impl Inside {
     }
 
     fn sweep(&mut self, plan: &Streamed, line: usize) {
-        let Streamed { u, v, u2, v2, .. } = *plan;
-        let lane = line * LANE_BYTES / CACHE_LINE;
-        self.lanes(along_source(v), lane);
-        self.cut(along_destination(u), line);
-        self.cut(rest_of(along_source(v), lane), SWEEP_ROWS / lane);
-        self.push(v2.len, [v2.stride, v.len as isize]);
-        self.around.push(Loop { len: u2.len, strides: [u.len as isize, u2.stride] });
+        let Streamed { u, v, u2, v2, runs, block, .. } = *plan;
+        let [along_u, along_u2, along_v, along_v2] =
+            [(u, Along::U), (u2, Along::U2), (v, Along::V), (v2, Along::V2)]
+                .map(|(side, along)| Loop { len: side.len, strides: plan.strides(along) });
+        if runs == Runs::UNITS {
+            let lane = line * LANE_BYTES / CACHE_LINE;
+            self.lanes(along_v, lane);
+            self.cut(along_u, line);
+            self.cut(rest_of(along_v, lane), SWEEP_ROWS / lane);
+            self.push(along_v2.len, along_v2.strides);
+            self.around.push(along_u2);
+        } else {
+            self.push(runs.len, [1, 1]);
+            self.cut(along_u, block.u);
+            self.cut(along_u2, block.u2);
+            self.cut(along_v, block.v);
+            self.cut(along_v2, block.v2);
+        }
     }
 
     fn groups(&mut self, sides: [(&[Loop<2>], Group); 2]) {
