@@ -11,6 +11,9 @@ use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, Tenso
 /// The path of those that are streamed.
 const STREAMED: &str = "transposed_runs";
 
+/// The elements behind the result, which nobody may write.
+const BEHIND: usize = 40;
+
 /// Rows, columns, their repetitions and the units of a run; the gaps between runs in the source and
 /// between rows of the result; the dimensions that the source descends along; and where the result
 /// starts.
@@ -70,7 +73,7 @@ fn check<T: Element + PartialEq>(case: &Case, nth: fn(usize) -> T) -> usize {
         let candidates = CopyPlan::candidates(&from, &to, size_of::<T>(), &exec.machine).unwrap();
         for plan in candidates.into_iter().map(|candidate| candidate.plan) {
             streamed += usize::from(plan.path() == STREAMED);
-            let mut memory = vec![nth(0); bounds(&to)];
+            let mut memory = vec![nth(0); bounds(&to) + BEHIND];
             let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
             plan.run(&exec, &view, &mut into).unwrap();
             assert!(values_of(&memory, &to) == expected, "{}, {plan}: {case:?}", exec.simd());

@@ -5,7 +5,10 @@ use pulp::NullaryFnOnce;
 
 #[cfg(feature = "elementwise")]
 use super::register_op::Finishing;
-use super::{indexed_block::IndexedBlock, portable, transpose_block::TransposeBlock, unit::Unit};
+use super::{
+    indexed_block::IndexedBlock, narrow_runs::NarrowRuns, portable,
+    transpose_block::TransposeBlock, unit::Unit,
+};
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
 use crate::{
@@ -281,6 +284,18 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     ) {
         // SAFETY: M1 to M3 hold for the same blocks, by this function's contract.
         unsafe { portable::shuffle_blocks(src, dst, shuffles, blocks) }
+    }
+
+    /// Transposes narrow runs. Returns `false`, and copies nothing, if the level has no registers
+    /// for it.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for the runs.
+    #[inline(always)]
+    unsafe fn transpose_narrow_runs(self, runs: NarrowRuns) -> bool {
+        let _ = runs;
+        false
     }
 
     /// Does this level pick elements out of whole registers?

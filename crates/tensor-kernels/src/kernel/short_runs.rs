@@ -9,7 +9,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{isa::Isa, prefetch::prefetch, unit::Unit};
+use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch, unit::Unit};
 use crate::{
     memory::{CACHE_LINE, Stores},
     nest::Loop,
@@ -53,7 +53,7 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
     len: usize,
     loops: [Loop<2>; 2],
 ) {
-    let runs = Runs::<false>::new(src, dst, len, loops);
+    let runs = Runs::<I, false>::new(isa, src, dst, len, loops);
     if runs.bytes <= MAX_SHORT_RUN_BYTES {
         return isa.vectorize(runs);
     }
@@ -78,7 +78,7 @@ pub(crate) unsafe fn copy_far_runs<I: Isa, L: Unit>(
     loops: [Loop<2>; 2],
 ) {
     debug_assert!(len * L::WIDTH <= MAX_SHORT_RUN_BYTES);
-    isa.vectorize(Runs::<true>::new(src, dst, len, loops));
+    isa.vectorize(Runs::<I, true>::new(isa, src, dst, len, loops));
 }
 
 /// The runs of two loops, the inner one first, with strides in bytes.
@@ -86,28 +86,43 @@ pub(crate) unsafe fn copy_far_runs<I: Isa, L: Unit>(
 /// Invariant: only [`copy_runs`] and [`copy_far_runs`] make it; M1, M2 and M3 for the bytes of all
 /// runs.
 #[derive(Clone, Copy)]
-struct Runs<const FAR: bool> {
+struct Runs<I, const FAR: bool> {
+    isa: I,
     src: *const u8,
     dst: *mut u8,
     bytes: usize,
     loops: [Loop<2>; 2],
 }
 
-impl<const FAR: bool> NullaryFnOnce for Runs<FAR> {
+impl<I: Isa, const FAR: bool> NullaryFnOnce for Runs<I, FAR> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
+        let Self { isa, src, dst, bytes, loops } = self;
+        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, self.ahead()) {
+            // SAFETY: the invariant, for the same runs.
+            if unsafe { isa.transpose_narrow_runs(runs) } {
+                return;
+            }
+        }
         for_words_of!(self.copy());
     }
 }
 
-impl<const FAR: bool> Runs<FAR> {
+impl<I: Isa, const FAR: bool> Runs<I, FAR> {
     #[inline(always)]
-    fn new<L: Unit>(src: *const L, dst: *mut L, len: usize, loops: [Loop<2>; 2]) -> Self {
+    fn new<L: Unit>(isa: I, src: *const L, dst: *mut L, len: usize, loops: [Loop<2>; 2]) -> Self {
         let in_bytes = |l: Loop<2>| Loop { strides: l.strides.map(|s| s * L::WIDTH as isize), ..l };
         let loops = loops.map(in_bytes);
-        Self { src: src.cast(), dst: dst.cast(), bytes: len * L::WIDTH, loops }
+        Self { isa, src: src.cast(), dst: dst.cast(), bytes: len * L::WIDTH, loops }
+    }
+
+    /// How far ahead the source is prefetched, if it is.
+    #[inline(always)]
+    fn ahead(&self) -> isize {
+        let ahead = if FAR { PREFETCHED_RUN_BYTES as isize } else { 0 };
+        ahead * self.loops[1].strides[1].signum()
     }
 
     /// Calls `visit` with the addresses of each run.
@@ -132,7 +147,7 @@ impl<const FAR: bool> Runs<FAR> {
     /// long.
     #[inline(always)]
     fn copy<const WORD: usize, const TWO: bool>(self) {
-        let ahead = PREFETCHED_RUN_BYTES as isize * self.loops[1].strides[1].signum();
+        let ahead = self.ahead();
         self.for_each(|src, dst| {
             if FAR {
                 prefetch(src.wrapping_offset(ahead));

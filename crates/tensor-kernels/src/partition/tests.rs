@@ -11,7 +11,7 @@ use super::{Axis, CUT_ALIGNMENT_ELEMENTS, Divisible, Split};
 use crate::{
     exec::Machine,
     nest::Loop,
-    plan::{Along, Group, Inner, Streamed, Work},
+    plan::{Group, Inner, Streamed, Work},
 };
 
 /// Each offset that is written, and the offsets that are read for it: what a plan does, apart from
@@ -40,9 +40,14 @@ fn loops(inner: Inner) -> Vec<Loop<2>> {
         ],
         Inner::Streamed(plan) => {
             let Streamed { u, v, u2, v2, runs, .. } = plan;
-            let along = [(v2, Along::V2), (u2, Along::U2), (v, Along::V), (u, Along::U)];
-            let along = along.map(|(s, along)| Loop { len: s.len, strides: plan.strides(along) });
-            [&along[..], &[Loop { len: runs.len, strides: [1, 1] }]].concat()
+            let run = runs.len as isize;
+            vec![
+                Loop { len: v2.len, strides: [v2.stride, v.len as isize * runs.step] },
+                Loop { len: u2.len, strides: [u.len as isize * run, u2.stride] },
+                Loop { len: v.len, strides: [v.stride, runs.step] },
+                Loop { len: u.len, strides: [run, u.stride] },
+                Loop { len: runs.len, strides: [1, 1] },
+            ]
         }
         Inner::Grouped(_) | Inner::Shuffled(_) | Inner::PackedSource { .. } => {
             one(inner.len(), [1, 1])

@@ -1,8 +1,8 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
 use super::{
-    across_lanes::Pick, copy, finish::Keep, gather, indexed, picked_blocks, register::Registers,
-    row_writer, shuffled, stitch, transpose,
+    across_lanes::Pick, copy, finish::Keep, gather, indexed, narrow_runs, picked_blocks,
+    register::Registers, row_writer, shuffled, stitch, transpose,
 };
 #[cfg(feature = "elementwise")]
 use crate::{kernel::register_op::Finishing, math::Fused};
@@ -10,6 +10,7 @@ use crate::{
     kernel::{
         indexed_block::IndexedBlock,
         isa::{Isa, StagedRows},
+        narrow_runs::NarrowRuns,
         transpose_block::TransposeBlock,
         unit::Unit,
     },
@@ -204,6 +205,13 @@ impl<R: Registers> Isa for R {
     ) {
         // SAFETY: M1 to M3 hold for the blocks, by this function's contract.
         unsafe { shuffled::blocks(self, src, dst, shuffles, blocks) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_narrow_runs(self, runs: NarrowRuns) -> bool {
+        // SAFETY: M1 to M3 hold for the runs, by this function's contract.
+        unsafe { narrow_runs::transpose(self, runs) };
+        true
     }
 
     const PICKS: bool = <R::Full as Pick>::PICKS;

@@ -9,6 +9,7 @@ mod gather;
 mod indexed;
 mod interleave;
 mod isa;
+mod narrow_runs;
 mod pick;
 mod picked_blocks;
 pub(super) mod register;

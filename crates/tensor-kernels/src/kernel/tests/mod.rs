@@ -6,6 +6,7 @@
 
 mod blocks;
 mod indexed;
+mod nested_runs;
 mod picked;
 mod shuffled;
 mod transposes;

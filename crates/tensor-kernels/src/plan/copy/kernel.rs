@@ -8,7 +8,10 @@ use super::{
     rates::WIDEST_VECTOR,
 };
 use crate::{
-    kernel::short_runs::MAX_SHORT_RUN_BYTES,
+    kernel::{
+        narrow_runs::{self, MAX_NARROW_RUN_BYTES},
+        short_runs::MAX_SHORT_RUN_BYTES,
+    },
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{iterations, split},
@@ -30,6 +33,9 @@ pub(crate) enum Kernel {
     Units,
     /// Runs of up to 32 bytes. A call is a row of them, the amount is runs.
     ShortRuns,
+    /// Runs of up to 8 bytes, transposed as words of 2, 4 or 8. A call is a block, the amount is
+    /// bytes of words.
+    NarrowRuns,
     /// Runs of up to 32 bytes, at offsets of tables. A call is a row of them, the amount is runs.
     IndexedRuns,
     /// Single units at offsets of tables. A call is a row of them, the amount is units.
@@ -95,6 +101,9 @@ const UNGATHERED_CALLS: f64 = 0.1;
 /// The windows that take as long to pick from as the store of a register.
 const STORE_AS_WINDOWS: f64 = 0.6;
 
+/// What a narrow run takes that is transposed in scratch, in wider runs.
+const NARROW_RUN: f64 = 0.7;
+
 /// What a short run takes, in runs whose words have at most 16 bytes: wider ones are in two lines
 /// of the cache more often.
 fn weight_of_run(bytes: usize) -> f64 {
@@ -125,6 +134,14 @@ impl Work {
             Inner::Blocked2d { outer, inner, run, block } => {
                 let [rows, columns] = [outer, inner].map(|l| l.len.div_ceil(block));
                 let runs = outer.len as f64 * inner.len as f64;
+                let in_block = [outer, inner].map(|l| Loop { len: l.len.min(block), ..l });
+                if run > 1
+                    && let Some([side, _]) = narrow_runs::transposed(in_block, run, run * unit)
+                {
+                    let amount = runs * bytes_of_word(run * unit, side.len);
+                    let calls = rows as f64 * columns as f64;
+                    return KernelWork { kernel: Kernel::NarrowRuns, calls, amount };
+                }
                 runs_of(run * unit, Kernel::ShortRuns, rows as f64 * columns as f64, runs)
             }
         }
@@ -155,6 +172,17 @@ impl Work {
 
 fn once(kernel: Kernel, amount: usize) -> KernelWork {
     KernelWork { kernel, calls: 1.0, amount: amount as f64 }
+}
+
+/// The bytes of the word that holds a narrow run, and of those that tiles repeat: a tile of `side`
+/// source rows is as wide as a register, or a lane, which takes twice as long.
+fn bytes_of_word(bytes: usize, side: usize) -> f64 {
+    let word = bytes.next_power_of_two();
+    let (tile, takes) = match side * word {
+        CACHE_LINE.. => (CACHE_LINE / word, 1.0),
+        _ => (LANE_BYTES / word, 2.0),
+    };
+    takes * word as f64 * round_up(side, tile) / side as f64
 }
 
 /// Runs of `bytes` bytes: by `short` in a number of calls if they are short, else each by itself.
@@ -255,8 +283,10 @@ fn round_up(n: usize, to: usize) -> f64 {
 fn streamed(plan: &Streamed, unit: usize) -> KernelWork {
     let bytes = plan.len().saturating_mul(unit);
     if plan.runs != Runs::UNITS {
-        let runs = (plan.len() / plan.runs.len) as f64;
-        return KernelWork { kernel: Kernel::TransposedRuns, calls: runs, amount: bytes as f64 };
+        let (runs, run) = ((plan.len() / plan.runs.len) as f64, plan.runs.len * unit);
+        let is_narrow = run <= MAX_NARROW_RUN_BYTES && plan.u.len * run >= LANE_BYTES;
+        let calls = if is_narrow { runs * NARROW_RUN } else { runs };
+        return KernelWork { kernel: Kernel::TransposedRuns, calls, amount: bytes as f64 };
     }
     let holds_line = plan.u.len >= CACHE_LINE / unit;
     match plan.lines {
