@@ -123,9 +123,12 @@ pub(crate) const SHUFFLED_BLOCK_BYTES: usize = 128;
 /// The most bytes of a block that is assembled by picks. More take longer to list.
 pub(crate) const PICKED_BLOCK_BYTES: usize = 512;
 
-/// Rows of units that are gathered are not picked if they are at least this long: reversed rows of
-/// 82 and 160 bytes took 1.5 times as long, of 40 bytes a third of the time (from memory, Zen 5).
-pub(crate) const MAX_PICKED_ROW_BYTES: usize = 64;
+/// Reversed rows of units are not picked if they are at least this long: those of 82 and 160 bytes
+/// took 1.5 times as long, of 40 bytes a third of the time (from memory, Zen 5).
+pub(crate) const MAX_REVERSED_ROW_BYTES: usize = 64;
+
+/// The same for rows of units with gaps, which are gathered if they are longer.
+pub(crate) const MAX_PICKED_ROW_BYTES: usize = 257;
 
 /// The blocks of which the same register is assembled by picks at once.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -52,6 +52,7 @@ unsafe fn by_words<R: Registers, L: Unit>(isa: R, runs: NarrowRuns) {
     let whole_row = nv * bytes;
     // The lowest address of a source row.
     let lowest = if descending { runs.src.wrapping_sub(whole_row - bytes) } else { runs.src };
+    let at_start = shuffles::<L>(bytes, descending, 0);
     let mut v = 0;
     while v < nv {
         // The last runs overlap those before.
@@ -59,7 +60,10 @@ unsafe fn by_words<R: Registers, L: Unit>(isa: R, runs: NarrowRuns) {
         let first = if descending { nv - v - L::PER_LANE } else { v } * bytes;
         // The last lane of a row ends with it.
         let start = first.min(whole_row - LANE_BYTES);
-        let shuffles = shuffles::<L>(bytes, descending, first - start);
+        let shuffles = match first - start {
+            0 => at_start,
+            behind => shuffles::<L>(bytes, descending, behind),
+        };
         let dst = runs.dst.wrapping_offset(v as isize * runs.dst_step);
         let columns = NarrowRuns { src: lowest.wrapping_add(start), dst, nv: L::PER_LANE, ..runs };
         if runs.nu >= const { R::Full::LANES * L::PER_LANE } {

@@ -134,7 +134,7 @@ impl Work {
         if bytes <= machine.l1 && bytes < machine.stream / STREAMED_TRANSPOSES {
             return MemoryTerms::default();
         }
-        let traversal = Traversal::of(self);
+        let traversal = Traversal::of(self, machine.vector);
         let mut terms = self.fetches(&traversal, machine);
         if self.stores == Stores::NonTemporal {
             terms.streamed = bytes as f64 / CACHE_LINE as f64;
@@ -280,7 +280,7 @@ impl MemoryTerms {
 
 /// A partial line of gathered units takes as long as this many of a run. With the cost of one, five
 /// of 19 large results of reversed rows took 1.3 to 2.5 times as long as by plain stores (Zen 5).
-const GATHERED_PARTIAL_LINE: f64 = 3.0;
+const GATHERED_PARTIAL_LINE: f64 = 5.5;
 
 /// A predicted time is the sum of as many terms.
 pub(super) const COST_TERMS: usize = 11;
@@ -348,7 +348,7 @@ mod tests {
         let side = |len, stride| Side { len, stride };
         let inner = Inner::Tile { u: side(1000, 5), v: side(5, 1000), block: 1000 };
         let tile = Work { inner, stores: Stores::Plain, ..chosen(&pixels, 4) };
-        let visited: usize = Traversal::of(&tile).path.iter().map(|l| l.len).product();
+        let visited: usize = Traversal::of(&tile, 64).path.iter().map(|l| l.len).product();
         assert!(visited < 5 * 1010, "{visited}");
     }
 

@@ -77,7 +77,7 @@ impl CostTerm {
 impl Work {
     /// The distinct cache lines of destination and source, on average over all alignments.
     pub(crate) fn cache_lines(&self) -> [f64; 2] {
-        let path = Traversal::of(self).path;
+        let path = Traversal::of(self, LANE_BYTES).path;
         match self.inner {
             Inner::Nothing => [0.0; 2],
             _ => [0, 1].map(|operand| lines(&path, operand, self.unit)),
@@ -132,8 +132,9 @@ impl Work {
                 };
                 format!("{units} adjacent units, assembled by shuffles of {bytes} bytes")
             }
-            Inner::Blocked2d { run, block, .. } => {
-                format!("{block} x {block} runs of {run} units")
+            Inner::Blocked2d { outer, inner, run, block } => {
+                let (rows, columns) = (block.min(outer.len), block.min(inner.len));
+                format!("{rows} x {columns} runs of {run} units")
             }
         }
     }

@@ -31,12 +31,13 @@ pub(crate) enum Kernel {
     Gather,
     /// Units any distance apart, or few of them, one by one. The amount is units.
     Units,
-    /// Runs of up to 32 bytes. A call is a row of them, the amount is runs.
+    /// Runs of up to 128 bytes. A call is a block of them; the amount is runs, of which wide ones
+    /// count more than once.
     ShortRuns,
     /// Runs of up to 8 bytes, transposed as words of 2, 4 or 8. A call is a block, the amount is
     /// bytes of words.
     NarrowRuns,
-    /// Runs of up to 32 bytes, at offsets of tables. A call is a row of them, the amount is runs.
+    /// The same at offsets of tables. A call is a row of them.
     IndexedRuns,
     /// Single units at offsets of tables. A call is a row of them, the amount is units.
     IndexedUnits,
@@ -101,6 +102,9 @@ const UNGATHERED_CALLS: f64 = 0.1;
 /// The windows that take as long to pick from as the store of a register.
 const STORE_AS_WINDOWS: f64 = 0.6;
 
+/// The short runs that take as long as starting a loop over them.
+const LOOP_OF_RUNS: f64 = 2.5;
+
 /// What a narrow run takes that is transposed in scratch, in wider runs.
 const NARROW_RUN: f64 = 0.7;
 
@@ -142,7 +146,9 @@ impl Work {
                     let calls = rows as f64 * columns as f64;
                     return KernelWork { kernel: Kernel::NarrowRuns, calls, amount };
                 }
-                runs_of(run * unit, Kernel::ShortRuns, rows as f64 * columns as f64, runs)
+                let started = outer.len as f64 * columns as f64 * LOOP_OF_RUNS;
+                let blocks = rows as f64 * columns as f64;
+                runs_of(run * unit, Kernel::ShortRuns, blocks, runs, started)
             }
         }
     }
@@ -185,11 +191,12 @@ fn bytes_of_word(bytes: usize, side: usize) -> f64 {
     takes * word as f64 * round_up(side, tile) / side as f64
 }
 
-/// Runs of `bytes` bytes: by `short` in a number of calls if they are short, else each by itself.
-fn runs_of(bytes: usize, short: Kernel, calls: f64, runs: f64) -> KernelWork {
+/// Runs of `bytes` bytes, and what takes as long as some more: by `short` in a number of calls if
+/// they are short, else each by itself.
+fn runs_of(bytes: usize, short: Kernel, calls: f64, runs: f64, more: f64) -> KernelWork {
     match bytes {
         0..=MAX_SHORT_RUN_BYTES => {
-            KernelWork { kernel: short, calls, amount: runs * weight_of_run(bytes) }
+            KernelWork { kernel: short, calls, amount: runs * weight_of_run(bytes) + more }
         }
         _ => KernelWork { kernel: Kernel::Run, calls: runs, amount: runs * bytes as f64 },
     }
@@ -258,7 +265,7 @@ fn is_window(u: Side, v: Side) -> bool {
 
 /// The destination columns and rows of the tiles that cover `nu` by `nv` units: lanes of columns of
 /// as many rows as a register has units, or as many lanes as the columns fill.
-fn tile_of(nu: usize, nv: usize, lane: usize, register: usize) -> (usize, usize) {
+pub(super) fn tile_of(nu: usize, nv: usize, lane: usize, register: usize) -> (usize, usize) {
     let may_go_along_rows = lane > 1 && register > lane && nv >= register;
     if may_go_along_rows && pays_by_lanes((nu, lane), (nv, register)) {
         (lane, register)
@@ -310,7 +317,7 @@ fn grouped(groups: &Grouped, outer: &[Loop<2>], unit: usize) -> KernelWork {
         GroupedStep::Runs { len: 1 } => {
             KernelWork { kernel: Kernel::IndexedUnits, calls: rows, amount: all }
         }
-        GroupedStep::Runs { len } => runs_of(len * unit, Kernel::IndexedRuns, rows, all),
+        GroupedStep::Runs { len } => runs_of(len * unit, Kernel::IndexedRuns, rows, all, 0.0),
         GroupedStep::Transpose => {
             let (kernel, in_block) = indexed_block((nu, nv), unit);
             let calls = if kernel == Kernel::IndexedUnits { rows } else { blocks };

@@ -112,7 +112,7 @@ static AVX512: Rates = Rates {
     run: [[0.13, 0.01], [0.35, 0.35], [1.0, 1.5]],
     displaced_line: 4.0,
     streamed_line: 0.8,
-    partial_line: 15.0,
+    partial_line: 8.0,
     streamed_clash: 0.45,
 };
 

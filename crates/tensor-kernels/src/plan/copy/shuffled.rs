@@ -23,7 +23,10 @@ use crate::{
     nest::{Loop, NestBuilder},
     plan::group::{Group, ascend, iterations},
     register_picks::RegisterPicks,
-    tuning::{MAX_PICKED_ROW_BYTES, MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES, SHUFFLED_BLOCK_BYTES},
+    tuning::{
+        MAX_PICKED_ROW_BYTES, MAX_REVERSED_ROW_BYTES, MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES,
+        SHUFFLED_BLOCK_BYTES,
+    },
 };
 
 /// The path of a copy by shuffles.
@@ -112,7 +115,9 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &
         return false;
     }
     let is_short = |row_bytes| !is_long_row(&row, unit, row_bytes);
-    let picks = machine.vector == WIDEST_VECTOR && is_short([CACHE_LINE, MAX_PICKED_ROW_BYTES]);
+    let is_reversed = row.strides[1] == -1;
+    let most = if is_reversed { MAX_REVERSED_ROW_BYTES } else { MAX_PICKED_ROW_BYTES };
+    let picks = machine.vector == WIDEST_VECTOR && is_short([CACHE_LINE, most]);
     let by_registers = if picks { by_registers(builder, unit) } else { None };
     let Some(plan) = by_registers.or_else(|| {
         if is_short([LANE_BYTES, 2 * LANE_BYTES]) { by_lanes(builder, unit) } else { None }

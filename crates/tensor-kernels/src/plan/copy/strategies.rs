@@ -244,9 +244,11 @@ fn fallback(loops: &[Loop<2>], unit: usize, inner: &mut Inner) -> CoveredLoops {
 }
 
 /// Two loops over runs of `run` units of `unit` bytes. The cache lines of a block take up to half
-/// of a first-level cache.
+/// of a first-level cache. Loops that visit source and destination in one order are not cut.
 pub(super) fn blocked(outer: Loop<2>, inner: Loop<2>, run: usize, unit: usize) -> Inner {
+    let is_nearer = |k: usize| inner.strides[k].unsigned_abs() <= outer.strides[k].unsigned_abs();
     let block = match run * unit {
+        _ if is_nearer(0) && is_nearer(1) => inner.len.max(outer.len),
         0..=8 => 64,
         9..=32 => 32,
         _ => 16,

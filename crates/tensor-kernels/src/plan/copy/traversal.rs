@@ -7,8 +7,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Along, GroupedStep, Inner, Runs, Side, Streamed, Work, grouped::rows_inside, source_order,
-    source_tile,
+    Along, GroupedStep, Inner, Runs, Side, Streamed, Work, grouped::rows_inside, kernel::tile_of,
+    source_order, source_tile,
 };
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES},
@@ -30,7 +30,8 @@ pub(super) struct Traversal {
 }
 
 impl Traversal {
-    pub(super) fn of(work: &Work) -> Self {
+    /// The loops of a plan, on a machine with vectors of `vector` bytes.
+    pub(super) fn of(work: &Work, vector: usize) -> Self {
         let mut inside = Inside { path: Path::new(), around: Path::new() };
         let mut outer: &[Loop<2>] = &work.outer;
         match work.inner {
@@ -49,7 +50,12 @@ impl Traversal {
             }
             Inner::Gather { len, step } => inside.push(len, [1, step]),
             Inner::Scatter { len, step } => inside.push(len, [step, 1]),
-            Inner::Tile { u, v, block } => inside.tile((u, v), block, CACHE_LINE / work.unit),
+            Inner::Tile { u, v, block } => {
+                let (nu, nv) = (u.len.min(block), v.len.min(block));
+                let tile = tile_of(nu, nv, LANE_BYTES / work.unit, vector / work.unit);
+                let whole = (!work.is_far && tile.1 > LANE_BYTES / work.unit).then_some(nu);
+                inside.tile((u, v), block, CACHE_LINE / work.unit, whole);
+            }
             Inner::Streamed(plan) => inside.sweep(&plan, CACHE_LINE / work.unit),
             Inner::Grouped(groups) => {
                 if let GroupedStep::Runs { len } = groups.step {
@@ -122,16 +128,19 @@ impl Inside {
     /// A transpose in blocks. A tile reads a lane of each source row at a time. Tiles of a line of
     /// destination columns sweep along the source to the end of the block, line after line.
     /// Without blocks a sweep ends with a strip of the source.
-    fn tile(&mut self, (u, v): (Side, Side), block: usize, line: usize) {
+    ///
+    /// Tiles that go along the rows of the source take all of them, `whole`, at once.
+    fn tile(&mut self, (u, v): (Side, Side), block: usize, line: usize, whole: Option<usize>) {
         let sweeps = block >= u.len.max(v.len);
         let strip = STRIP_COLUMNS.min(STRIP_BYTES / CACHE_LINE * line);
         let (columns, rows) = if sweeps { (line, strip) } else { (block, block) };
         let lane = lane_of_rows(v.len, line * LANE_BYTES / CACHE_LINE);
-        let tile_columns = even_part(u.len, line);
+        let tile_columns = whole.unwrap_or_else(|| even_part(u.len, line));
         self.lanes(along_source(v), lane);
         self.lanes(along_destination(u), tile_columns);
         self.cut(rest_of(along_source(v), lane), rows / lane);
-        self.cut(rest_of(along_destination(u), tile_columns), columns / line);
+        let rest = rest_of(along_destination(u), tile_columns);
+        self.cut(rest, if sweeps { rest.len } else { columns / line });
     }
 
     /// The iterations of a loop that a lane, or a line, holds.
@@ -236,7 +245,7 @@ mod tests {
             let from = base.permute(&dims).unwrap();
             let to = Layout::contiguous(from.shape()).unwrap();
             for (work, _) in Work::candidates(&from, &to, 4, &Machine::REFERENCE) {
-                let visited: usize = Traversal::of(&work).path.iter().map(|l| l.len).product();
+                let visited: usize = Traversal::of(&work, 64).path.iter().map(|l| l.len).product();
                 let all = from.numel();
                 assert!((all..3 * all).contains(&visited), "{work}: {visited} of {all}");
             }
