@@ -5,8 +5,8 @@ use crate::{memory::LANE_BYTES, nest::Loop};
 /// The longest run that is transposed in registers: two make a lane.
 pub(crate) const MAX_NARROW_RUN_BYTES: usize = LANE_BYTES / 2;
 
-/// `nu` source rows of `nv` runs without gaps; they become `nv` destination rows of `nu` runs
-/// without gaps. All steps are in bytes.
+/// `nu` source rows of `nv` runs; they become `nv` destination rows of `nu` runs without gaps. All
+/// steps are in bytes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -27,25 +27,32 @@ pub(crate) struct NarrowRuns {
     pub(super) nv: usize,
     /// The bytes of a run, 2 to [`MAX_NARROW_RUN_BYTES`].
     pub(super) bytes: usize,
-    /// Do the runs of a source row lie at falling addresses?
-    pub(super) descending: bool,
+    /// From one run of a source row to the next, which may lie at a lower address. The runs of a
+    /// lane of words lie within a lane.
+    pub(super) step: isize,
     /// How far ahead source rows are prefetched; 0 for not at all.
     pub(super) ahead: isize,
 }
 
-/// The loops along which runs of `len` units and `bytes` bytes follow each other in the destination
+/// The loops along which runs of `len` units of `unit` bytes follow each other in the destination
 /// and in the source, if the runs are narrow, and long rows of them are transposed. Strides are in
 /// units.
 #[inline(always)]
-pub(crate) fn transposed([a, b]: [Loop<2>; 2], len: usize, bytes: usize) -> Option<[Loop<2>; 2]> {
+pub(crate) fn transposed([a, b]: [Loop<2>; 2], len: usize, unit: usize) -> Option<[Loop<2>; 2]> {
+    let bytes = len.saturating_mul(unit);
+    if !(2..=MAX_NARROW_RUN_BYTES).contains(&bytes) {
+        return None;
+    }
+    let in_lane = LANE_BYTES / bytes.next_power_of_two();
     let follow = |columns: Loop<2>, rows: Loop<2>| {
-        columns.strides[0] == len as isize && rows.strides[1].unsigned_abs() == len
+        let step = rows.strides[1].unsigned_abs();
+        let lie_in_lane = (in_lane - 1) * step.min(LANE_BYTES) * unit + bytes <= LANE_BYTES;
+        columns.strides[0] == len as isize && (len..=LANE_BYTES).contains(&step) && lie_in_lane
     };
     // A source row holds a lane, a destination row the runs of one.
     let holds_lane = a.len.min(b.len).saturating_mul(bytes) >= LANE_BYTES;
-    let is_narrow = (2..=MAX_NARROW_RUN_BYTES).contains(&bytes);
     match (follow(a, b), follow(b, a)) {
-        _ if !is_narrow || !holds_lane => None,
+        _ if !holds_lane => None,
         (true, _) => Some([a, b]),
         (_, true) => Some([b, a]),
         _ => None,
@@ -62,9 +69,9 @@ impl NarrowRuns {
         loops: [Loop<2>; 2],
         ahead: isize,
     ) -> Option<Self> {
-        let [columns, rows] = transposed(loops, bytes, bytes)?;
+        let [columns, rows] = transposed(loops, bytes, 1)?;
         let ([_, src_step], [dst_step, step]) = (columns.strides, rows.strides);
-        let (nu, nv, descending) = (columns.len, rows.len, step < 0);
-        Some(Self { src, src_step, dst, dst_step, nu, nv, bytes, descending, ahead })
+        let (nu, nv) = (columns.len, rows.len);
+        Some(Self { src, src_step, dst, dst_step, nu, nv, bytes, step, ahead })
     }
 }

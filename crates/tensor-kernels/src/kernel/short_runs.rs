@@ -40,7 +40,8 @@ macro_rules! for_words_of {
 }
 
 /// Copies `len` adjacent elements in each iteration of two loops, the inner one first, whose
-/// strides are the destination's and the source's. Does not read the gaps.
+/// strides are the destination's and the source's. Reads no gaps, except between
+/// [narrow runs](super::narrow_runs::transposed) that are transposed.
 ///
 /// # Safety
 ///

@@ -60,7 +60,7 @@ unsafe fn transpose<I: Isa, L: Unit>(
 /// of each.
 ///
 /// # Safety
-/// M1 (without the gaps), M2 and M3 for the elements of the loops.
+/// M1, M2 and M3 for the elements of the loops.
 #[inline(always)]
 pub(super) unsafe fn blocked2d<I: Isa, L: Unit>(
     isa: I,
@@ -76,7 +76,7 @@ pub(super) unsafe fn blocked2d<I: Isa, L: Unit>(
             let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
             let rows = Loop { len: block.min(outer.len - j), ..outer };
             let columns = Loop { len: block.min(inner.len - i), ..inner };
-            // SAFETY: M1 to M3 hold for a part of the two loops; gaps are not read.
+            // SAFETY: M1 to M3 hold for a part of the two loops.
             unsafe { short_runs::copy_runs(isa, src, dst, run, [columns, rows]) };
         }
     }

@@ -160,7 +160,7 @@ fn run_with(
     scratch: Option<&mut Scratch<'_>>,
 ) {
     // The portable kernels read no gaps; the others may.
-    let able = operands.0[1].gaps_readable || !work.inner.reads_gaps();
+    let able = operands.0[1].gaps_readable || !work.inner.reads_gaps(work.unit);
     let simd = if able { simd } else { SimdLevel::Scalar };
     // Tasks are passed by reference: a copy would wait for the stores of its fields.
     match work.unit {

@@ -48,21 +48,22 @@ struct Shuffles {
 /// M1, M2, M3 for the runs, which fit into words `L`.
 #[inline(always)]
 unsafe fn by_words<R: Registers, L: Unit>(isa: R, runs: NarrowRuns) {
-    let NarrowRuns { bytes, nv, descending, .. } = runs;
-    let whole_row = nv * bytes;
+    let NarrowRuns { bytes, nv, step, .. } = runs;
+    let (descending, step) = (step < 0, step.unsigned_abs());
+    let whole_row = (nv - 1) * step + bytes;
     // The lowest address of a source row.
     let lowest = if descending { runs.src.wrapping_sub(whole_row - bytes) } else { runs.src };
-    let at_start = shuffles::<L>(bytes, descending, 0);
+    let at_start = shuffles::<L>(runs, 0);
     let mut v = 0;
     while v < nv {
         // The last runs overlap those before.
         v = v.min(nv - L::PER_LANE);
-        let first = if descending { nv - v - L::PER_LANE } else { v } * bytes;
+        let first = if descending { nv - v - L::PER_LANE } else { v } * step;
         // The last lane of a row ends with it.
         let start = first.min(whole_row - LANE_BYTES);
         let shuffles = match first - start {
             0 => at_start,
-            behind => shuffles::<L>(bytes, descending, behind),
+            behind => shuffles::<L>(runs, behind),
         };
         let dst = runs.dst.wrapping_offset(v as isize * runs.dst_step);
         let columns = NarrowRuns { src: lowest.wrapping_add(start), dst, nv: L::PER_LANE, ..runs };
@@ -80,12 +81,13 @@ unsafe fn by_words<R: Registers, L: Unit>(isa: R, runs: NarrowRuns) {
 
 /// The shuffles of runs that lie `behind` bytes after the start of a lane.
 #[inline(always)]
-fn shuffles<L: Unit>(bytes: usize, descending: bool, behind: usize) -> Shuffles {
+fn shuffles<L: Unit>(NarrowRuns { bytes, step, .. }: NarrowRuns, behind: usize) -> Shuffles {
     let mut shuffles = Shuffles { spread: [ZERO; LANE_BYTES], gather: [ZERO; LANE_BYTES] };
     for i in 0..L::PER_LANE {
-        let run = if descending { L::PER_LANE - 1 - i } else { i };
+        let run = if step < 0 { L::PER_LANE - 1 - i } else { i };
         for byte in 0..bytes {
-            shuffles.spread[i * L::WIDTH + byte] = (behind + run * bytes + byte) as u8;
+            let from = behind + run * step.unsigned_abs() + byte;
+            shuffles.spread[i * L::WIDTH + byte] = from as u8;
             shuffles.gather[i * bytes + byte] = (i * L::WIDTH + byte) as u8;
         }
     }

@@ -140,7 +140,7 @@ impl Work {
                 let runs = outer.len as f64 * inner.len as f64;
                 let in_block = [outer, inner].map(|l| Loop { len: l.len.min(block), ..l });
                 if run > 1
-                    && let Some([side, _]) = narrow_runs::transposed(in_block, run, run * unit)
+                    && let Some([side, _]) = narrow_runs::transposed(in_block, run, unit)
                 {
                     let amount = runs * bytes_of_word(run * unit, side.len);
                     let calls = rows as f64 * columns as f64;

@@ -36,6 +36,7 @@ use tensor_core::Layout;
 use super::fmt_loops;
 use crate::{
     exec::Machine,
+    kernel::narrow_runs,
     memory::Stores,
     nest::{Loop, Loops, NestBuilder, with_nest},
     sort::sort_by,
@@ -238,21 +239,26 @@ impl Work {
 }
 
 impl Inner {
-    /// Do kernels read the gaps between source elements, if they may?
-    pub(crate) fn reads_gaps(&self) -> bool {
+    /// Do kernels read the gaps between source elements of `unit` bytes, if they may?
+    pub(crate) fn reads_gaps(&self, unit: usize) -> bool {
         match self {
             Inner::Gather { .. }
             | Inner::Tile { .. }
             | Inner::Grouped(_)
             | Inner::Shuffled(_) => true,
-            Inner::Streamed(plan) => plan.runs == Runs::UNITS,
+            Inner::Streamed(plan) => {
+                plan.runs == Runs::UNITS || plan.runs.step.unsigned_abs() != plan.runs.len
+            }
+            Inner::Blocked2d { outer, inner, run, .. } => {
+                narrow_runs::transposed([*inner, *outer], *run, unit)
+                    .is_some_and(|[_, rows]| rows.strides[1].unsigned_abs() != *run)
+            }
             Inner::Nothing
             | Inner::Run { .. }
             | Inner::Fill { .. }
             | Inner::Scatter { .. }
             // The copies into scratch do, where they may.
-            | Inner::PackedSource { .. }
-            | Inner::Blocked2d { .. } => false,
+            | Inner::PackedSource { .. } => false,
         }
     }
 
@@ -332,6 +338,11 @@ mod tests {
     fn steps_that_read_whole_registers_read_gaps() {
         let side = Side { len: 64, stride: 64 };
         let twice = Loop { len: 2, strides: [3, 5] };
+        let pixels = |step: isize| {
+            let (columns, rows) = ([3, 64 * step], [3 * 64, step]);
+            let [inner, outer] = [columns, rows].map(|strides| Loop { len: 64, strides });
+            Inner::Blocked2d { outer, inner, run: 3, block: 64 }
+        };
         for (inner, expected) in [
             (Inner::Nothing, false),
             (Inner::Run { len: 9 }, false),
@@ -340,8 +351,10 @@ mod tests {
             (Inner::Scatter { len: 9, step: 2 }, false),
             (Inner::Tile { u: side, v: side, block: 64 }, true),
             (Inner::Blocked2d { outer: twice, inner: twice, run: 1, block: 64 }, false),
+            (pixels(3), false),
+            (pixels(4), true),
         ] {
-            assert_eq!(inner.reads_gaps(), expected, "{inner}");
+            assert_eq!(inner.reads_gaps(1), expected, "{inner}");
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::{
     plan::group::{Group, ascend, iterations},
     register_picks::RegisterPicks,
     tuning::{
-        MAX_PICKED_ROW_BYTES, MAX_REVERSED_ROW_BYTES, MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES,
+        MAX_PICKED_ROW_BYTES, MAX_SHUFFLED_UNIT, PICKED_BLOCK_BYTES, SHORT_GATHERED_ROW_BYTES,
         SHUFFLED_BLOCK_BYTES,
     },
 };
@@ -115,8 +115,8 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &
         return false;
     }
     let is_short = |row_bytes| !is_long_row(&row, unit, row_bytes);
-    let is_reversed = row.strides[1] == -1;
-    let most = if is_reversed { MAX_REVERSED_ROW_BYTES } else { MAX_PICKED_ROW_BYTES };
+    let most =
+        if interleaves(builder.loops()) { MAX_PICKED_ROW_BYTES } else { SHORT_GATHERED_ROW_BYTES };
     let picks = machine.vector == WIDEST_VECTOR && is_short([CACHE_LINE, most]);
     let by_registers = if picks { by_registers(builder, unit) } else { None };
     let Some(plan) = by_registers.or_else(|| {
@@ -129,6 +129,16 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &
     work.inner = Inner::Shuffled(plan);
     work.path = SHUFFLED;
     true
+}
+
+/// Does the row lie in the gaps of the next one? Windows of the source serve several rows then.
+fn interleaves(loops: &[Loop<2>]) -> bool {
+    match loops {
+        [.., rows, row] => {
+            (1..row.strides[1].unsigned_abs()).contains(&rows.strides[1].unsigned_abs())
+        }
+        _ => false,
+    }
 }
 
 fn by_registers(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {

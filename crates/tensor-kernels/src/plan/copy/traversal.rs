@@ -138,9 +138,15 @@ impl Inside {
         let tile_columns = whole.unwrap_or_else(|| even_part(u.len, line));
         self.lanes(along_source(v), lane);
         self.lanes(along_destination(u), tile_columns);
+        let around = self.around.len();
         self.cut(rest_of(along_source(v), lane), rows / lane);
         let rest = rest_of(along_destination(u), tile_columns);
-        self.cut(rest, if sweeps { rest.len } else { columns / line });
+        if sweeps && rest.len > 1 {
+            // Inside of the strips.
+            self.around.insert(around, rest);
+        } else {
+            self.cut(rest, columns / line);
+        }
     }
 
     /// The iterations of a loop that a lane, or a line, holds.
