@@ -16,7 +16,7 @@ use std::{hint, thread};
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 use smallvec::SmallVec;
 
-use crate::{DimVec, Error, Layout};
+use crate::{DimVec, Error, Layout, sort::sort_by_key};
 
 /// Borrows of a storage that take no allocation.
 const FEW: usize = 3;
@@ -68,7 +68,7 @@ impl Region {
             .filter(|&(&size, &stride)| size > 1 && stride != 0)
             .map(|(&size, stride)| (stride.unsigned_abs() * width, size - 1))
             .collect();
-        steps.sort_unstable();
+        sort_by_key(&mut steps, |&step| step);
         let (mut best, mut taken) = (self, width);
         for (d, &(period, count)) in steps.iter().enumerate() {
             let is_period = steps[d..].iter().all(|&(step, _)| step.is_multiple_of(period));

@@ -67,6 +67,9 @@ mod operators;
 mod output;
 mod shape;
 mod sizes;
+// For the crates of this workspace alone.
+#[doc(hidden)]
+pub mod sort;
 mod storage;
 mod strides;
 mod tensor;

@@ -119,7 +119,6 @@ mod plan;
 mod reduction_order;
 mod register_picks;
 mod run;
-mod sort;
 mod tuning;
 
 #[cfg(feature = "ledger")]

@@ -34,7 +34,7 @@ use equation::{Term, TermVec, solve};
 use search::{Budget, OutOfBudget};
 use smallvec::{SmallVec, smallvec};
 
-use crate::DimVec;
+use crate::{DimVec, sort::sort_by_key};
 
 /// Whether two indices share an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ pub(crate) fn self_overlap(a: Lattice<'_>, budget: u64) -> Overlap {
         return Overlap::No;
     }
     let mut steps: SmallVec<[Step; 8]> = a.steps().rev().collect();
-    steps.sort_unstable_by_key(|step| step.term.coefficient);
+    sort_by_key(&mut steps, |step| step.term.coefficient);
     match collision(a.shape.len(), &steps, &mut Budget::new(budget)) {
         Ok(None) => Overlap::No,
         Ok(Some((first, second))) => Overlap::Yes { first, second },

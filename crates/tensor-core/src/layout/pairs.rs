@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use smallvec::SmallVec;
 
 use super::Layout;
+use crate::sort::sort_by_key;
 
 /// Indices along one dimension: the offsets of the first one, the strides, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ fn dims(layouts: [&Layout; 2]) -> Dims {
     let sizes = layouts[0].shape().iter().enumerate().filter(|&(_, &len)| len != 1);
     let mut dims: Dims =
         sizes.map(|(d, &len)| Dim { len, strides: layouts.map(|l| l.strides()[d]) }).collect();
-    dims.sort_by_key(|dim| std::cmp::Reverse(dim.strides[0].unsigned_abs()));
+    sort_by_key(&mut dims, |dim| std::cmp::Reverse(dim.strides[0].unsigned_abs()));
     let mut fused = Dims::new();
     for dim in dims {
         match fused.last_mut() {

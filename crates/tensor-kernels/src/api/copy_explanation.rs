@@ -6,12 +6,13 @@ use super::{
     copy_plan::{CopyCandidate, CopyPlan},
     explanation_text::{loops_text, paragraph, tasks_text, time},
 };
+use tensor_core::sort::sort_by;
+
 use crate::{
     exec::Exec,
     nest::{Loop, Nest},
     partition::task_count,
     plan::{CostTerm, Inner, Work},
-    sort::sort_by,
 };
 
 /// How a plan copies, and why it is the one that was chosen; see [`CopyPlan::explain`].

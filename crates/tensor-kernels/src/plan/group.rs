@@ -8,10 +8,9 @@
 
 use smallvec::SmallVec;
 
-use crate::{
-    nest::{Loop, Loops, NestBuilder},
-    sort::sort_by_key,
-};
+use tensor_core::sort::sort_by_key;
+
+use crate::nest::{Loop, Loops, NestBuilder};
 
 /// Neighbouring loops of a plan that are one side of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

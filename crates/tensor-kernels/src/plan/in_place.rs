@@ -14,8 +14,8 @@
 //! fewest estimated passes is taken; if there are more than five groups, each step moves the group
 //! that belongs to the front.
 
-use crate::sort::sort_by_key;
 use smallvec::SmallVec;
+use tensor_core::sort::sort_by_key;
 
 pub(crate) use super::in_place_blocks::{BlockScratch, Blocks, MOVED_BYTES};
 

@@ -18,11 +18,12 @@ use smallvec::SmallVec;
 use super::{
     Comparison, INDEX, INPUT, Listing, RESULT, ReduceWork, Work, is_reduced, reduce_cost::PART_NS,
 };
+use tensor_core::sort::sort_by_key;
+
 use crate::{
     exec::Machine,
     nest::{Loop, Loops, NestBuilder},
     reduction_order::Widths,
-    sort::sort_by_key,
 };
 
 type Loops3 = SmallVec<[Loop<3>; 9]>;

@@ -16,10 +16,11 @@ use std::{array, cmp::Reverse, iter};
 use smallvec::SmallVec;
 
 use super::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+use tensor_core::sort::sort_by_key;
+
 use crate::{
     nest::{Loop, Loops},
     reduction_order::{MAX_PARTIAL_RESULTS, MAX_PARTIAL_RESULTS_BYTES, Widths},
-    sort::sort_by_key,
 };
 
 /// Reductions of fewer elements are not worth a comparison.

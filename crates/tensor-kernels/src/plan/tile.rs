@@ -5,7 +5,9 @@
 
 use smallvec::SmallVec;
 
-use crate::{nest::Loop, sort::sort_by_key};
+use tensor_core::sort::sort_by_key;
+
+use crate::nest::Loop;
 
 /// A number of iterations for each loop.
 pub(crate) type Counts = SmallVec<[usize; 6]>;

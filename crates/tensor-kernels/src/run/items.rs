@@ -194,10 +194,37 @@ fn in_one_unit(from: &Form, to: &Form) -> Result<(usize, [Layout; 2])> {
     Ok((unit, [to.in_units(unit)?, from.in_units(unit)?]))
 }
 
+/// The operands of a copy of items that have one unit. A macro, because they borrow the view that it
+/// makes of the destination.
+macro_rules! operands_of_one_unit {
+    ($from:ident, $to:ident, $operands:ident => $body:expr) => {{
+        let Items { bytes, form } = &mut *$to;
+        let mut bytes = ViewRefMut::from(bytes);
+        let ptrs = pointers($from, (&mut bytes, form));
+        let $operands =
+            &Operands { layouts: [&form.units, &$from.form.units], unit: form.unit, ptrs };
+        $body
+    }};
+}
+
+/// Calls a function for the type that is as wide as a unit, if it is one of the usual ones: it is
+/// compiled as a copy of elements of this width is, so that a tiny copy takes no longer.
+macro_rules! for_usual_units {
+    ($operands:ident, $copy:ident $arguments:tt else $otherwise:expr) => {
+        match $operands.unit {
+            1 => $copy::<u8> $arguments,
+            2 => $copy::<u16> $arguments,
+            3 => $copy::<[u8; 3]> $arguments,
+            4 => $copy::<u32> $arguments,
+            8 => $copy::<u64> $arguments,
+            12 => $copy::<[u8; 12]> $arguments,
+            16 => $copy::<u128> $arguments,
+            _ => $otherwise,
+        }
+    };
+}
+
 /// Copies the items.
-///
-/// A function for each of the usual units: it is compiled as a copy of elements of this width is,
-/// so that a tiny copy takes no longer.
 ///
 /// # Errors
 /// [`Error::ItemSize`], [`Error::OutputShape`].
@@ -210,39 +237,25 @@ pub(crate) fn copy_items<B: Copy>(
     if from.form.unit != to.form.unit || from.form.item != to.form.item {
         return copy_in_any_unit(exec, from, to);
     }
-    match from.form.unit {
-        1 => copy_as::<u8, B>(exec, from, to),
-        2 => copy_as::<u16, B>(exec, from, to),
-        3 => copy_as::<[u8; 3], B>(exec, from, to),
-        4 => copy_as::<u32, B>(exec, from, to),
-        8 => copy_as::<u64, B>(exec, from, to),
-        12 => copy_as::<[u8; 12], B>(exec, from, to),
-        16 => copy_as::<u128, B>(exec, from, to),
-        _ => copy_in_any_unit(exec, from, to),
-    }
+    operands_of_one_unit!(from, to, operands => {
+        check_shapes(operands.layouts[1], operands.layouts[0])?;
+        for_usual_units!(operands, copy_as(exec, operands) else copy_by_plan(exec, operands));
+        Ok(())
+    })
 }
 
-/// Copies items in units as wide as a `T`, which is the unit of both.
-///
-/// # Errors
-/// [`Error::OutputShape`].
+/// Copies items of one shape in units as wide as a `T`. Of the operands, and not of the views, so
+/// that it is compiled once for destinations that are initialised and for others.
 #[inline(never)]
-fn copy_as<T: Copy, B: Copy>(exec: &Exec, from: &Source<'_>, to: &mut Target<'_, B>) -> Result<()> {
-    debug_assert_eq!([from.form.unit, to.form.unit], [size_of::<T>(); 2]);
-    let Items { bytes, form } = to;
-    let layouts = [&form.units, &from.form.units];
-    check_shapes(layouts[1], layouts[0])?;
-    let mut bytes = ViewRefMut::from(bytes);
-    let ptrs = pointers(from, (&mut bytes, form));
+fn copy_as<T: Copy>(exec: &Exec, operands: &Operands<'_>) {
+    let Operands { layouts, unit, ptrs: OperandPtrs([to, from]) } = *operands;
+    debug_assert_eq!(unit, size_of::<T>());
     if !is_tiny(layouts[0]) && !has_few_rows(layouts, size_of::<T>()) {
-        copy_by_plan(exec, Operands { layouts, unit: size_of::<T>(), ptrs });
-        return Ok(());
+        return copy_by_plan(exec, operands);
     }
-    let OperandPtrs([to, from]) = ptrs;
     // SAFETY: O1 and O3: the offsets of the layouts, in units as wide as `T`, can be read and
     // written, and do not overlap.
     unsafe { copy_tiny_at::<T>(layouts, from.base.cast_const().cast(), to.base.cast()) };
-    Ok(())
 }
 
 /// Copies items in any unit.
@@ -253,13 +266,14 @@ fn copy_as<T: Copy, B: Copy>(exec: &Exec, from: &Source<'_>, to: &mut Target<'_,
 #[inline(never)]
 fn copy_in_any_unit<B: Copy>(exec: &Exec, from: &Source<'_>, to: &mut Target<'_, B>) -> Result<()> {
     with_operands(from, to, |operands| {
-        copy_by_plan(exec, operands);
+        copy_by_plan(exec, &operands);
         Ok(())
     })
 }
 
 #[inline(never)]
-fn copy_by_plan(exec: &Exec, Operands { layouts: [to, from], unit, ptrs }: Operands<'_>) {
+fn copy_by_plan(exec: &Exec, operands: &Operands<'_>) {
+    let Operands { layouts: [to, from], unit, ptrs } = *operands;
     by_plan(exec, &Planned { from, to, width: unit, machine: &exec.machine }, ptrs);
 }
 
@@ -317,41 +331,24 @@ pub(crate) fn copy_items_kept<B: Copy>(
     from: &Source<'_>,
     to: &mut Target<'_, B>,
 ) -> Result<()> {
-    if from.form.unit != to.form.unit || from.form.item != to.form.item {
-        return copy_kept_in_any_unit(exec, kept, from, to);
-    }
-    match from.form.unit {
-        1 => copy_kept_as::<u8, B>(exec, kept, from, to),
-        2 => copy_kept_as::<u16, B>(exec, kept, from, to),
-        3 => copy_kept_as::<[u8; 3], B>(exec, kept, from, to),
-        4 => copy_kept_as::<u32, B>(exec, kept, from, to),
-        8 => copy_kept_as::<u64, B>(exec, kept, from, to),
-        12 => copy_kept_as::<[u8; 12], B>(exec, kept, from, to),
-        16 => copy_kept_as::<u128, B>(exec, kept, from, to),
-        _ => copy_kept_in_any_unit(exec, kept, from, to),
-    }
+    let of_one_unit = from.form.unit == to.form.unit && from.form.item == to.form.item;
+    let is_copied = of_one_unit
+        && operands_of_one_unit!(from, to, operands => {
+            for_usual_units!(operands, copy_kept_as(exec, kept, operands) else false)
+        });
+    if is_copied { Ok(()) } else { copy_kept_in_any_unit(exec, kept, from, to) }
 }
 
-/// [`copy_items_kept`] of items in units as wide as a `T`, which is the unit of both: a function of
-/// its own, as in a copy without a plan.
-///
-/// # Errors
-/// Those of [`copy_items_kept`].
+/// Copies items in units as wide as a `T`, if the plan is for their layouts; see [`copy_as`].
 #[inline(never)]
-fn copy_kept_as<T: Copy, B: Copy>(
-    exec: &Exec,
-    kept: &KeptCopy,
-    from: &Source<'_>,
-    to: &mut Target<'_, B>,
-) -> Result<()> {
-    debug_assert_eq!([from.form.unit, to.form.unit], [size_of::<T>(); 2]);
-    let Items { bytes, form } = &mut *to;
-    if !kept.is_for(&from.form.units, &form.units, size_of::<T>()) {
-        return copy_kept_in_any_unit(exec, kept, from, to);
+fn copy_kept_as<T: Copy>(exec: &Exec, kept: &KeptCopy, operands: &Operands<'_>) -> bool {
+    let Operands { layouts: [to, from], unit, ptrs } = *operands;
+    debug_assert_eq!(unit, size_of::<T>());
+    let is_for = kept.is_for(from, to, unit);
+    if is_for {
+        kept.run::<T>(exec, ptrs);
     }
-    let mut bytes = ViewRefMut::from(bytes);
-    kept.run::<T>(exec, pointers(from, (&mut bytes, form)));
-    Ok(())
+    is_for
 }
 
 /// [`copy_items_kept`] of items in any units; or a refusal.

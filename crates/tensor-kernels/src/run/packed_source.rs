@@ -8,11 +8,12 @@ use super::{
     regions::Region,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
+use tensor_core::sort::sort_by_key;
+
 use crate::{
     exec::SimdLevel,
     nest::Loop,
     plan::{Comparison, Work, source_order, source_tile},
-    sort::sort_by_key,
 };
 
 /// Copies by tiles of at most `elements` units. The operands are those of C1 for `work`.

@@ -10,7 +10,7 @@ mod padding;
 mod text;
 
 use super::Layout;
-use crate::DimVec;
+use crate::{DimVec, sort::sort_by_key};
 
 /// What is slow about a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -146,7 +146,7 @@ impl Layout {
         findings.extend(walk.page_stride());
         findings.extend(walk.false_sharing(self.start_of_line(itemsize)));
         findings.extend(walk.short_rows());
-        findings.sort_by_key(|finding| (finding.kind, finding.dim));
+        sort_by_key(&mut findings, |finding| (finding.kind, finding.dim));
         findings
     }
 
@@ -177,7 +177,7 @@ impl Walk {
         let bytes = |stride: isize| stride.unsigned_abs().saturating_mul(itemsize);
         let mut dims: DimVec<usize> =
             (0..layout.ndim()).filter(|&d| layout.shape[d] > 1 && layout.strides[d] != 0).collect();
-        dims.sort_by_key(|&d| layout.strides[d].unsigned_abs());
+        sort_by_key(&mut dims, |&d| layout.strides[d].unsigned_abs());
         let (mut extent, mut run) = (itemsize, itemsize);
         let step = |dim: usize| {
             let (size, stride_bytes) = (layout.shape[dim], bytes(layout.strides[dim]));

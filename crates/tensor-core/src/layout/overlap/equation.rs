@@ -20,6 +20,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::search::{Budget, OutOfBudget, Search};
+use crate::sort::sort_by_key;
 
 /// One entry per term; the terms of two layouts of rank 8 allocate nothing.
 pub(super) type TermVec<T> = SmallVec<[T; 16]>;
@@ -74,7 +75,7 @@ struct Merged {
 impl Merged {
     fn new(terms: &[Term]) -> Self {
         let mut order: TermVec<usize> = (0..terms.len()).filter(|&i| terms[i].bound > 0).collect();
-        order.sort_unstable_by_key(|&i| terms[i].coefficient);
+        sort_by_key(&mut order, |&i| terms[i].coefficient);
         let mut merged = Merged { groups: TermVec::new(), members: TermVec::new() };
         for i in order {
             let group = merged.join(terms[i]);

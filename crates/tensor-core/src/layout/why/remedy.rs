@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::super::{Layout, groups::DimGroup};
-use crate::{DimVec, Result};
+use crate::{DimVec, Result, sort::sort_by_key};
 
 /// A way to the shape that was asked for, or to one like it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +139,7 @@ pub(super) fn of_contiguity(layout: &Layout) -> Vec<Remedy> {
 fn memory_order(layout: &Layout) -> DimVec<usize> {
     let is_wide = |&d: &usize| layout.shape[d] != 1;
     let mut sorted: DimVec<usize> = (0..layout.ndim()).filter(is_wide).collect();
-    sorted.sort_by_key(|&d| std::cmp::Reverse(layout.strides[d].unsigned_abs()));
+    sort_by_key(&mut sorted, |&d| std::cmp::Reverse(layout.strides[d].unsigned_abs()));
     let mut wide = sorted.into_iter();
     (0..layout.ndim()).map(|d| if is_wide(&d) { wide.next().unwrap_or(d) } else { d }).collect()
 }
@@ -157,7 +157,7 @@ fn split_at_borders(groups: &[DimGroup], target: &[usize]) -> Vec<usize> {
     cuts.retain(fits);
     let missing: Vec<usize> = borders.iter().copied().filter(|b| !cuts.contains(b)).collect();
     cuts.extend(missing);
-    cuts.sort_unstable();
+    sort_by_key(&mut cuts, |&cut| cut);
     let below = [1].into_iter().chain(cuts.iter().copied());
     let mut sizes: Vec<usize> = cuts.iter().zip(below).map(|(cut, below)| cut / below).collect();
     sizes.reverse();

@@ -9,12 +9,13 @@ use super::{
     strategies::{self, blocked, source_forwards},
     unit,
 };
+use tensor_core::sort::sort_by_key;
+
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,
     nest::{Loop, Loops, NestBuilder},
     plan::group::iterations,
-    sort::sort_by_key,
     tuning::{
         BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS,
         SMALLEST_PACKED_IN_L2, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,

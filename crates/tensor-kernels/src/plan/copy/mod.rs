@@ -34,12 +34,13 @@ use std::fmt;
 use tensor_core::Layout;
 
 use super::fmt_loops;
+use tensor_core::sort::sort_by;
+
 use crate::{
     exec::Machine,
     kernel::narrow_runs,
     memory::Stores,
     nest::{Loop, Loops, NestBuilder, with_nest},
-    sort::sort_by,
 };
 pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};

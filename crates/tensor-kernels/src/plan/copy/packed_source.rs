@@ -22,12 +22,13 @@
 use smallvec::SmallVec;
 
 use super::{Inner, Work};
+use tensor_core::sort::sort_by_key;
+
 use crate::{
     exec::Machine,
     memory::{CACHE_LINE, LANE_BYTES},
     nest::{Loop, NestBuilder},
     plan::tile::{Counts, fill, reach},
-    sort::sort_by_key,
     tuning::{
         MAX_NARROW_UNIT, MAX_PACKED_ADJACENT, MAX_PACKED_STEP_BYTES, MIN_PACKED_RUN,
         PACKED_SOURCE_IN_L2, PACKED_SOURCE_TARGETS,

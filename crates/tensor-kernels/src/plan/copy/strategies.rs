@@ -4,11 +4,12 @@
 //! record; a layout that takes a later entry has become slower, and a test reports it.
 
 use super::{Inner, Runs, Side, Streamed, Work};
+use tensor_core::sort::sort_by_key;
+
 use crate::{
     exec::Machine,
     memory::Stores,
     nest::{Loop, NestBuilder},
-    sort::sort_by_key,
     tuning::{MAX_TRANSPOSED_RUN_BYTES, SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
 };
 
