@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use tensor_core::sort::sort_by;
+
 use super::{
     copy_plan::{CopyCandidate, CopyPlan},
     explanation_text::{loops_text, paragraph, tasks_text, time},
 };
-use tensor_core::sort::sort_by;
-
 use crate::{
     exec::Exec,
     nest::{Loop, Nest},

@@ -13,11 +13,13 @@ use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch, unit::Unit};
 use crate::{
     memory::{CACHE_LINE, Stores},
     nest::Loop,
-    tuning::PREFETCHED_RUN_BYTES,
+    tuning::{MAX_TRANSPOSED_RUN_BYTES, PREFETCHED_RUN_BYTES},
 };
 
 /// The longest run that is copied as two words.
 pub(crate) const MAX_SHORT_RUN_BYTES: usize = 2 * CACHE_LINE;
+
+const _: () = assert!(MAX_TRANSPOSED_RUN_BYTES <= MAX_SHORT_RUN_BYTES, "they are copied as such");
 
 /// Calls a method for the bytes of words of which a run has one to two. The flag says whether there
 /// may be two.

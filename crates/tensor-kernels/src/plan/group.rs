@@ -7,7 +7,6 @@
 //! table.
 
 use smallvec::SmallVec;
-
 use tensor_core::sort::sort_by_key;
 
 use crate::nest::{Loop, Loops, NestBuilder};

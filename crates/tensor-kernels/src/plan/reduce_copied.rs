@@ -14,12 +14,11 @@
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
+use tensor_core::sort::sort_by_key;
 
 use super::{
     Comparison, INDEX, INPUT, Listing, RESULT, ReduceWork, Work, is_reduced, reduce_cost::PART_NS,
 };
-use tensor_core::sort::sort_by_key;
-
 use crate::{
     exec::Machine,
     nest::{Loop, Loops, NestBuilder},

@@ -7,10 +7,9 @@
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
-
-use super::{INDEX, INPUT, Listing, RESULT, ReduceWork, is_reduced, reduce_copied::forwards};
 use tensor_core::sort::sort_by_key;
 
+use super::{INDEX, INPUT, Listing, RESULT, ReduceWork, is_reduced, reduce_copied::forwards};
 use crate::{nest::Loop, reduction_order::MAX_LISTED_ELEMENTS};
 
 /// The time of a reduction by lists, of a result, and of an element, in nanoseconds.

@@ -14,10 +14,9 @@
 use std::{array, cmp::Reverse, iter};
 
 use smallvec::SmallVec;
-
-use super::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 use tensor_core::sort::sort_by_key;
 
+use super::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 use crate::{
     nest::{Loop, Loops},
     reduction_order::{MAX_PARTIAL_RESULTS, MAX_PARTIAL_RESULTS_BYTES, Widths},

@@ -4,7 +4,6 @@
 //! while they are cached, and there are few enough of them for scratch.
 
 use smallvec::SmallVec;
-
 use tensor_core::sort::sort_by_key;
 
 use crate::nest::Loop;

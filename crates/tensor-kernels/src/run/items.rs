@@ -194,8 +194,8 @@ fn in_one_unit(from: &Form, to: &Form) -> Result<(usize, [Layout; 2])> {
     Ok((unit, [to.in_units(unit)?, from.in_units(unit)?]))
 }
 
-/// The operands of a copy of items that have one unit. A macro, because they borrow the view that it
-/// makes of the destination.
+/// The operands of a copy of items that have one unit. A macro, because they borrow the view that
+/// it makes of the destination.
 macro_rules! operands_of_one_unit {
     ($from:ident, $to:ident, $operands:ident => $body:expr) => {{
         let Items { bytes, form } = &mut *$to;

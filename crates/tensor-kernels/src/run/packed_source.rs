@@ -1,6 +1,7 @@
 //! Copies by packing the source into scratch first: see `plan::copy::packed_source`.
 
 use smallvec::SmallVec;
+use tensor_core::sort::sort_by_key;
 
 use super::{
     copy::run_at,
@@ -8,8 +9,6 @@ use super::{
     regions::Region,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
-use tensor_core::sort::sort_by_key;
-
 use crate::{
     exec::SimdLevel,
     nest::Loop,

@@ -7,6 +7,8 @@
 //! 3. *Staged*: some columns of every row are staged in scratch, and written as whole lines.
 //! 4. *Packed*: rows without gaps between them are transposed in scratch, and written as one run.
 //!
+//! Short runs that a transpose keeps together are staged or packed, and copied instead of tiles.
+//!
 //! The plan chooses the method for a destination that is aligned as tensors are. If the address is
 //! not, or the level lacks the instructions, the next method in this list applies.
 

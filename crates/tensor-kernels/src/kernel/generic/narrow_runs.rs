@@ -6,7 +6,7 @@
 //! and stored lane by lane in ascending order: a lane overwrites what the one before has past its
 //! runs. The last lane of a destination row is stored without that.
 //!
-//! 1080 by 1920 runs of 3 bytes take 0.1 ns a run in cache, and 0.35 ns one by one (Zen 5).
+//! 224 by 224 runs of 3 bytes take 5.9 µs, and 20.6 µs one by one (Zen 5).
 
 use super::{
     register::{LANE_BYTES, Registers, Vector, transpose_lanes},

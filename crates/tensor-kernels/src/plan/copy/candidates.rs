@@ -4,13 +4,13 @@
 //! loops as a block; with blocks of several sizes; with plain or non-temporal stores. Small copies
 //! have few candidates, because comparing them takes time, too: about 100 ns each.
 
+use tensor_core::sort::sort_by_key;
+
 use super::{
     Inner, Work, grouped, packed_source, shuffled,
     strategies::{self, blocked, source_forwards},
     unit,
 };
-use tensor_core::sort::sort_by_key;
-
 use crate::{
     exec::Machine,
     memory::CACHE_LINE,

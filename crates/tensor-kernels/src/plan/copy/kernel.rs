@@ -34,11 +34,11 @@ pub(crate) enum Kernel {
     /// Runs of up to 128 bytes. A call is a block of them; the amount is runs, of which wide ones
     /// count more than once.
     ShortRuns,
+    /// The same at offsets of tables. A call is a row of them.
+    IndexedRuns,
     /// Runs of up to 8 bytes, transposed as words of 2, 4 or 8. A call is a block, the amount is
     /// bytes of words.
     NarrowRuns,
-    /// The same at offsets of tables. A call is a row of them.
-    IndexedRuns,
     /// Single units at offsets of tables. A call is a row of them, the amount is units.
     IndexedUnits,
     /// Tiles of whole registers. The amount is bytes of whole tiles.

@@ -31,11 +31,9 @@ mod unit;
 
 use std::fmt;
 
-use tensor_core::Layout;
+use tensor_core::{Layout, sort::sort_by};
 
 use super::fmt_loops;
-use tensor_core::sort::sort_by;
-
 use crate::{
     exec::Machine,
     kernel::narrow_runs,

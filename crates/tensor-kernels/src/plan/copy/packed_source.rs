@@ -20,10 +20,9 @@
 //! - Tiles with 1 KiB of the destination and 512 bytes of the source: 1.04 of the time.
 
 use smallvec::SmallVec;
-
-use super::{Inner, Work};
 use tensor_core::sort::sort_by_key;
 
+use super::{Inner, Work};
 use crate::{
     exec::Machine,
     memory::{CACHE_LINE, LANE_BYTES},

@@ -3,9 +3,9 @@
 //! An entry has a name, a test and a builder. The name is the path that users see and that tests
 //! record; a layout that takes a later entry has become slower, and a test reports it.
 
-use super::{Inner, Runs, Side, Streamed, Work};
 use tensor_core::sort::sort_by_key;
 
+use super::{Inner, Runs, Side, Streamed, Work};
 use crate::{
     exec::Machine,
     memory::Stores,

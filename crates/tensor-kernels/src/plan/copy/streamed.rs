@@ -14,7 +14,14 @@
 //! continues in the destination where `u` ends, and `v2`, which continues in the source where `v`
 //! ends. So a reversed array of six short dimensions has runs as long as those of a matrix.
 //!
+//! A transpose may keep short runs together, as that of an image keeps the channels of its pixels.
+//! Runs have no tiles that write lines: they are staged, as many rows at a time as the second-level
+//! cache holds, and each source row is prefetched, because all of a block are read side by side.
+//!
 //! # Tried and dropped
+//!
+//! - Runs written to each row of the result without staging, as parts of its lines: three times as
+//!   long for 12 bytes, with non-temporal stores and without (Zen 5).
 //!
 //! - Blocks staged in half a second-level cache and written in runs of 512 bytes, for all such
 //!   transposes: 30 to 60 % of the copy bandwidth, where sweeping tiles reach 70 to 100 %. The
