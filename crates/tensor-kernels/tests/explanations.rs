@@ -62,7 +62,7 @@ fused loops  40 x [576, 1], 576 x [1, 40]
         assert!(text.lines().any(|line| line.starts_with(title)), "{title}: {text}");
     }
     assert!(text.contains("one task; another pays from 131072 bytes on"), "{text}");
-    assert!(text.contains("candidates   *   1.2 us  transpose of "), "{text}");
+    assert!(text.contains("candidates   *   1.3 us  transpose of "), "{text}");
     assert!(text.contains("why          than the next one it takes "), "{text}");
 }
 
