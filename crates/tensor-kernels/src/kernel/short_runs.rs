@@ -1,8 +1,8 @@
 //! Copies of many short runs: pixels of three bytes, vectors of twelve, a few floats.
 //!
 //! The cost per run must be close to zero, so the method is chosen once for all runs of two loops.
-//! A run is copied as two words of one width, its first and its last, which may overlap. No gap is
-//! read, and none is written.
+//! A run is copied as two words of one width, its first and its last, which may overlap. Narrow
+//! runs that are transposed go through registers instead. No gap is written.
 //!
 //! The loops are functions of their own, compiled once for each instruction set: inlined into all
 //! kernels that copy runs, they took a third longer, because the compiler kept less in registers.
