@@ -128,9 +128,10 @@ pub(crate) const PICKED_BLOCK_BYTES: usize = 512;
 /// every second of 64 floats 1.9 times as long (2 KB, Zen 5).
 pub(crate) const SHORT_GATHERED_ROW_BYTES: usize = 64;
 
-/// The same for rows that lie in the gaps of each other, which share what is read: the even and the
-/// odd elements of rows of 32 to 64 elements take 0.25 to 0.55 of the time (Zen 5).
-pub(crate) const MAX_PICKED_ROW_BYTES: usize = 257;
+/// The same for rows that lie in the gaps of each other, which share what is read. A block holds
+/// two of them. The even and the odd elements of rows of 32 to 64 elements take 0.25 to 0.55 of the
+/// time (Zen 5).
+pub(crate) const MAX_PICKED_ROW_BYTES: usize = PICKED_BLOCK_BYTES / 2 + 1;
 
 /// The blocks of which the same register is assembled by picks at once.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -31,8 +31,8 @@
 //!
 //! - **M1, source.** All bytes from the first of the lowest source element to the last of the
 //!   highest are readable, initialised, and written by nobody during the call. Kernels may read the
-//!   gaps between elements, never beyond the two ends. The portable kernels, and those for runs,
-//!   read no gaps: for them M1 concerns the elements alone.
+//!   gaps between elements, never beyond the two ends. The portable kernels, and those for runs
+//!   that are not transposed in registers, read no gaps: for them M1 concerns the elements alone.
 //! - **M2, destination.** Every destination element is writable and no two indices share a byte.
 //!   Kernels write nothing else, gaps included; they may write an element more than once.
 //! - **M3, no overlap.** No destination element overlaps the bytes of M1.

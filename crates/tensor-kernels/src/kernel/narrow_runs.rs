@@ -1,37 +1,25 @@
 //! The operands of a transpose that keeps runs of a few bytes together.
 
+use super::transpose_block::TransposeBlock;
 use crate::{memory::LANE_BYTES, nest::Loop};
 
 /// The longest run that is transposed in registers: two make a lane.
 pub(crate) const MAX_NARROW_RUN_BYTES: usize = LANE_BYTES / 2;
 
-/// `nu` source rows of `nv` runs; they become `nv` destination rows of `nu` runs without gaps. All
-/// steps are in bytes.
+/// A transpose whose elements are runs.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "the portable kernels copy run by run")
 )]
 pub(crate) struct NarrowRuns {
-    /// Run (0, 0) of the source.
-    pub(super) src: *const u8,
-    /// From one source row to the next.
-    pub(super) src_step: isize,
-    /// Run (0, 0) of the destination.
-    pub(super) dst: *mut u8,
-    /// From one destination row to the next.
-    pub(super) dst_step: isize,
-    /// Source rows, destination columns.
-    pub(super) nu: usize,
-    /// Source columns, destination rows.
-    pub(super) nv: usize,
+    /// The rows, of runs in place of elements. Those of the destination have no gaps.
+    pub(super) block: TransposeBlock,
     /// The bytes of a run, 2 to [`MAX_NARROW_RUN_BYTES`].
     pub(super) bytes: usize,
-    /// From one run of a source row to the next, which may lie at a lower address. The runs of a
-    /// lane of words lie within a lane.
+    /// Bytes from one run of a source row to the next, which may lie at a lower address. As many
+    /// runs as a lane has words lie within a lane.
     pub(super) step: isize,
-    /// How far ahead source rows are prefetched; 0 for not at all.
-    pub(super) ahead: isize,
 }
 
 /// The loops along which runs of `len` units of `unit` bytes follow each other in the destination
@@ -67,11 +55,12 @@ impl NarrowRuns {
         dst: *mut u8,
         bytes: usize,
         loops: [Loop<2>; 2],
-        ahead: isize,
+        is_far: bool,
     ) -> Option<Self> {
         let [columns, rows] = transposed(loops, bytes, 1)?;
         let ([_, src_step], [dst_step, step]) = (columns.strides, rows.strides);
         let (nu, nv) = (columns.len, rows.len);
-        Some(Self { src, src_step, dst, dst_step, nu, nv, bytes, step, ahead })
+        let block = TransposeBlock { src, src_step, dst, dst_step, nu, nv, is_far };
+        Some(Self { block, bytes, step })
     }
 }

@@ -4,8 +4,8 @@
 //! A run is copied as two words of one width, its first and its last, which may overlap. Narrow
 //! runs that are transposed go through registers instead. No gap is written.
 //!
-//! The loops are functions of their own, compiled once for each instruction set: inlined into all
-//! kernels that copy runs, they took a third longer, because the compiler kept less in registers.
+//! The loops are functions of their own, compiled once for each instruction set. Inlined into the
+//! kernels that copy runs, with as many widths, they took 1.2 to 1.4 times as long (Zen 5).
 
 use pulp::NullaryFnOnce;
 
@@ -56,7 +56,7 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
     len: usize,
     loops: [Loop<2>; 2],
 ) {
-    let runs = Runs::<I, false>::new(isa, src, dst, len, loops);
+    let runs = NestedRuns::<I, false>::new(isa, src, dst, len, loops);
     if runs.bytes <= MAX_SHORT_RUN_BYTES {
         return isa.vectorize(runs);
     }
@@ -66,8 +66,8 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
     });
 }
 
-/// [`copy_runs`] of at most [`MAX_SHORT_RUN_BYTES`] from memory. Each source row, along the outer
-/// loop, is prefetched: more of them are read side by side than the hardware keeps track of.
+/// [`copy_runs`] of at most [`MAX_SHORT_RUN_BYTES`] from memory. Each source row is prefetched: the
+/// hardware does not keep track of as many as are read side by side.
 ///
 /// # Safety
 ///
@@ -81,7 +81,7 @@ pub(crate) unsafe fn copy_far_runs<I: Isa, L: Unit>(
     loops: [Loop<2>; 2],
 ) {
     debug_assert!(len * L::WIDTH <= MAX_SHORT_RUN_BYTES);
-    isa.vectorize(Runs::<I, true>::new(isa, src, dst, len, loops));
+    isa.vectorize(NestedRuns::<I, true>::new(isa, src, dst, len, loops));
 }
 
 /// The runs of two loops, the inner one first, with strides in bytes.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn copy_far_runs<I: Isa, L: Unit>(
 /// Invariant: only [`copy_runs`] and [`copy_far_runs`] make it; M1, M2 and M3 for the bytes of all
 /// runs.
 #[derive(Clone, Copy)]
-struct Runs<I, const FAR: bool> {
+struct NestedRuns<I, const FAR: bool> {
     isa: I,
     src: *const u8,
     dst: *mut u8,
@@ -97,13 +97,13 @@ struct Runs<I, const FAR: bool> {
     loops: [Loop<2>; 2],
 }
 
-impl<I: Isa, const FAR: bool> NullaryFnOnce for Runs<I, FAR> {
+impl<I: Isa, const FAR: bool> NullaryFnOnce for NestedRuns<I, FAR> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
         let Self { isa, src, dst, bytes, loops } = self;
-        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, self.ahead()) {
+        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, FAR) {
             // SAFETY: the invariant, for the same runs.
             if unsafe { isa.transpose_narrow_runs(runs) } {
                 return;
@@ -113,7 +113,7 @@ impl<I: Isa, const FAR: bool> NullaryFnOnce for Runs<I, FAR> {
     }
 }
 
-impl<I: Isa, const FAR: bool> Runs<I, FAR> {
+impl<I: Isa, const FAR: bool> NestedRuns<I, FAR> {
     #[inline(always)]
     fn new<L: Unit>(isa: I, src: *const L, dst: *mut L, len: usize, loops: [Loop<2>; 2]) -> Self {
         let in_bytes = |l: Loop<2>| Loop { strides: l.strides.map(|s| s * L::WIDTH as isize), ..l };
@@ -121,11 +121,12 @@ impl<I: Isa, const FAR: bool> Runs<I, FAR> {
         Self { isa, src: src.cast(), dst: dst.cast(), bytes: len * L::WIDTH, loops }
     }
 
-    /// How far ahead the source is prefetched, if it is.
+    /// How far ahead the source is prefetched: along the loop of its rows.
     #[inline(always)]
     fn ahead(&self) -> isize {
-        let ahead = if FAR { PREFETCHED_RUN_BYTES as isize } else { 0 };
-        ahead * self.loops[1].strides[1].signum()
+        let [inner, outer] = self.loops.map(|l| l.strides[1]);
+        let row = if inner.unsigned_abs() < outer.unsigned_abs() { inner } else { outer };
+        PREFETCHED_RUN_BYTES as isize * row.signum()
     }
 
     /// Calls `visit` with the addresses of each run.

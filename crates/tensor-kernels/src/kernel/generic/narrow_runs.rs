@@ -12,7 +12,12 @@ use super::{
     register::{LANE_BYTES, Registers, Vector, transpose_lanes},
     unroll::unrolled,
 };
-use crate::kernel::{narrow_runs::NarrowRuns, prefetch::prefetch, unit::Unit};
+use crate::{
+    kernel::{
+        narrow_runs::NarrowRuns, prefetch::prefetch, transpose_block::TransposeBlock, unit::Unit,
+    },
+    tuning::PREFETCHED_RUN_BYTES,
+};
 
 /// An index with which a shuffle writes 0.
 const ZERO: u8 = 0x80;
@@ -48,11 +53,12 @@ struct Shuffles {
 /// M1, M2, M3 for the runs, which fit into words `L`.
 #[inline(always)]
 unsafe fn by_words<R: Registers, L: Unit>(isa: R, runs: NarrowRuns) {
-    let NarrowRuns { bytes, nv, step, .. } = runs;
+    let NarrowRuns { block, bytes, step } = runs;
+    let nv = block.nv;
     let (descending, step) = (step < 0, step.unsigned_abs());
     let whole_row = (nv - 1) * step + bytes;
     // The lowest address of a source row.
-    let lowest = if descending { runs.src.wrapping_sub(whole_row - bytes) } else { runs.src };
+    let lowest = if descending { block.src.wrapping_sub(whole_row - bytes) } else { block.src };
     let at_start = shuffles::<L>(runs, 0);
     let mut v = 0;
     while v < nv {
@@ -65,9 +71,10 @@ unsafe fn by_words<R: Registers, L: Unit>(isa: R, runs: NarrowRuns) {
             0 => at_start,
             behind => shuffles::<L>(runs, behind),
         };
-        let dst = runs.dst.wrapping_offset(v as isize * runs.dst_step);
-        let columns = NarrowRuns { src: lowest.wrapping_add(start), dst, nv: L::PER_LANE, ..runs };
-        if runs.nu >= const { R::Full::LANES * L::PER_LANE } {
+        let (src, dst) = (lowest.wrapping_add(start), block.dst_row(v));
+        let block = TransposeBlock { src, dst, nv: L::PER_LANE, ..block };
+        let columns = NarrowRuns { block, ..runs };
+        if block.nu >= const { R::Full::LANES * L::PER_LANE } {
             // SAFETY: M1 holds for the lane at `start` of each source row, M2 for these columns'
             // destination rows, which hold a tile.
             unsafe { tiles::<R::Full, L>(isa.into(), columns, shuffles) };
@@ -102,14 +109,15 @@ fn shuffles<L: Unit>(NarrowRuns { bytes, step, .. }: NarrowRuns, behind: usize) 
 /// hold a tile of `V::LANES * PER_LANE`; M3.
 #[inline(always)]
 unsafe fn tiles<V: Vector, L: Unit>(token: V::Token, runs: NarrowRuns, shuffles: Shuffles) {
-    let tile = const { V::LANES * L::PER_LANE };
+    let (tile, block) = (const { V::LANES * L::PER_LANE }, runs.block);
+    let ahead = PREFETCHED_RUN_BYTES as isize * runs.step.signum();
     let mut u = 0;
-    while u < runs.nu {
-        u = u.min(runs.nu - tile);
-        let src = runs.src.wrapping_offset(u as isize * runs.src_step);
-        if runs.ahead != 0 {
+    while u < block.nu {
+        u = u.min(block.nu - tile);
+        let src = block.src.wrapping_offset(u as isize * block.src_step);
+        if block.is_far {
             for i in 0..tile as isize {
-                prefetch(src.wrapping_offset(i * runs.src_step + runs.ahead));
+                prefetch(src.wrapping_offset(i * block.src_step + ahead));
             }
         }
         // SAFETY: source rows `u..u + tile` exist, and as many runs of the destination rows.
@@ -126,24 +134,24 @@ unsafe fn one_tile<V: Vector, L: Unit>(
     token: V::Token,
     src: *const u8,
     u: usize,
-    runs: NarrowRuns,
+    NarrowRuns { block, bytes, .. }: NarrowRuns,
     Shuffles { spread, gather }: Shuffles,
 ) {
     let mut rows = [V::splat(token, [0; LANE_BYTES]); LANE_BYTES];
     unrolled!(r in 0..L::PER_LANE, 8 => {
-        let row = src.wrapping_offset(r as isize * runs.src_step);
+        let row = src.wrapping_offset(r as isize * block.src_step);
         // SAFETY: M1 holds: lane `p` is that of row `p * N + r` of the tile.
-        let lanes = unsafe { V::load_lanes(token, row, L::PER_LANE as isize * runs.src_step) };
+        let lanes = unsafe { V::load_lanes(token, row, L::PER_LANE as isize * block.src_step) };
         rows[r] = lanes.shuffle(spread);
     });
     let columns = transpose_lanes::<V, L>(rows);
     // The bytes of a lane that are runs, and where the last lane starts in a destination row.
-    let filled = L::PER_LANE * runs.bytes;
-    let last = u * runs.bytes + (V::LANES - 1) * filled;
-    let fits = last + LANE_BYTES <= runs.nu * runs.bytes;
+    let filled = L::PER_LANE * bytes;
+    let last = u * bytes + (V::LANES - 1) * filled;
+    let fits = last + LANE_BYTES <= block.nu * bytes;
     unrolled!(i in 0..L::PER_LANE, 8 => {
-        let row = runs.dst.wrapping_offset(i as isize * runs.dst_step);
-        let dst = row.wrapping_add(u * runs.bytes);
+        let row = block.dst_row(i);
+        let dst = row.wrapping_add(u * bytes);
         let lanes = columns[i].shuffle(gather);
         unrolled!(p in 0..V::LANES - 1, 4 => {
             // SAFETY: M2 holds for the lane, which ends before the runs of the next one do.

@@ -1,6 +1,6 @@
 //! Blocks whose rows and columns lie at offsets of tables.
 
-use super::{CACHE_LINE, Isa, Kernel, Unit, dispatch, ends, extents, levels, noise, short_runs};
+use super::{Isa, Kernel, Unit, check_moves, dispatch, extents, short_runs};
 
 /// A block: offsets of its columns and rows in destination and source, in elements, and the
 /// adjacent elements at each of them.
@@ -19,11 +19,12 @@ enum Step {
 }
 
 impl Block {
-    /// The specification: destination and source offset of every element.
-    fn moves(&self) -> Vec<[isize; 2]> {
+    /// The specification: source and destination offset of every element.
+    fn moves(&self) -> Vec<(isize, isize)> {
         let add = |a: [isize; 2], b: [isize; 2]| [a[0] + b[0], a[1] + b[1]];
         let runs = self.rows.iter().flat_map(|&row| self.columns.iter().map(move |&c| add(row, c)));
-        runs.flat_map(|at| (0..self.run as isize).map(move |i| add(at, [i, i]))).collect()
+        runs.flat_map(|[to, from]| (0..self.run as isize).map(move |i| (from + i, to + i)))
+            .collect()
     }
 }
 
@@ -54,28 +55,11 @@ impl<L: Unit> Kernel for Call<'_, L> {
     }
 }
 
-/// Runs a block on every level, its memory `skew` bytes off alignment, and compares all bytes. The
-/// source is allocated to the byte, the destination lies between canary bytes.
+/// Copies a block on every level, the memory `skew` bytes off alignment; see [`check_moves`].
 fn check<L: Unit>(block: &Block, skew: usize) {
-    let moves = block.moves();
-    let (dst_low, dst_high) = ends(moves.iter().map(|m| m[0]));
-    let (src_low, src_high) = ends(moves.iter().map(|m| m[1]));
-    let src = noise(skew + (src_high - src_low + 1) as usize * L::WIDTH);
-    let margin = CACHE_LINE;
-    let mut field = vec![0xA5_u8; (dst_high - dst_low + 1) as usize * L::WIDTH + skew + 2 * margin];
-    let src_at = |offset: isize| skew + (offset - src_low) as usize * L::WIDTH;
-    let dst_at = |offset: isize| margin + skew + (offset - dst_low) as usize * L::WIDTH;
-    let mut expected = field.clone();
-    for &[to, from] in &moves {
-        expected[dst_at(to)..][..L::WIDTH].copy_from_slice(&src[src_at(from)..][..L::WIDTH]);
-    }
-    for level in levels() {
-        field.fill(0xA5);
-        let from = src.as_ptr().wrapping_add(src_at(0)).cast::<L>();
-        let to = field.as_mut_ptr().wrapping_add(dst_at(0)).cast::<L>();
-        dispatch(level, Call { block, src: from, dst: to });
-        assert!(field == expected, "{level}, {} bytes, {skew} bytes off: {block:?}", L::WIDTH);
-    }
+    check_moves::<L>(&block.moves(), skew, block, |level, src, dst| {
+        dispatch(level, Call { block, src, dst });
+    });
 }
 
 /// Offsets of two nested loops, of 3 iterations inside; the last one of the outer loop may be cut.

@@ -11,6 +11,8 @@ mod picked;
 mod shuffled;
 mod transposes;
 
+use std::fmt::Debug;
+
 use super::{Isa, Kernel, StagedRows, Unit, dispatch, short_fills, short_runs};
 use crate::{
     exec::SimdLevel,
@@ -283,7 +285,20 @@ fn ends(offsets: impl Iterator<Item = isize> + Clone) -> (isize, isize) {
 
 /// Runs `job` on every level, its memory `skew` bytes off alignment, and compares all bytes.
 fn check<L: Unit>(job: Job, skew: usize) {
-    let moves = job.moves();
+    check_moves::<L>(&job.moves(), skew, &job, |level, src, dst| {
+        dispatch(level, Call { job, src, dst });
+    });
+}
+
+/// Runs a case on every level, which moves elements from and to these offsets, its memory `skew`
+/// bytes off alignment. Compares all bytes: the source is allocated to the byte, and the
+/// destination lies between canary bytes.
+fn check_moves<L: Unit>(
+    moves: &[(isize, isize)],
+    skew: usize,
+    case: &dyn Debug,
+    run: impl Fn(SimdLevel, *const L, *mut L),
+) {
     let (src_low, src_high) = ends(moves.iter().map(|m| m.0));
     let (dst_low, dst_high) = ends(moves.iter().map(|m| m.1));
     let src_bytes = if moves.is_empty() { 0 } else { (src_high - src_low + 1) as usize * L::WIDTH };
@@ -295,15 +310,15 @@ fn check<L: Unit>(job: Job, skew: usize) {
     let src_at = |offset: isize| skew + (offset - src_low) as usize * L::WIDTH;
     let dst_at = |offset: isize| low + (offset - dst_low) as usize * L::WIDTH;
     let mut expected = field.clone();
-    for &(from, to) in &moves {
+    for &(from, to) in moves {
         expected[dst_at(to)..][..L::WIDTH].copy_from_slice(&src[src_at(from)..][..L::WIDTH]);
     }
     for level in levels() {
         field.fill(0xA5);
         let src = src.as_ptr().wrapping_add(src_at(0)).cast::<L>();
         let dst = field.as_mut_ptr().wrapping_add(dst_at(0)).cast::<L>();
-        dispatch(level, Call { job, src, dst });
-        assert!(field == expected, "{level}, {} bytes, {job:?}, {skew} bytes off", L::WIDTH);
+        run(level, src, dst);
+        assert!(field == expected, "{level}, {} bytes, {case:?}, {skew} bytes off", L::WIDTH);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs of two loops: in any order, transposed, narrow and wide, read from memory and from caches.
 
-use super::{CACHE_LINE, Isa, Kernel, Unit, dispatch, ends, levels, noise, short_runs};
+use super::{Isa, Kernel, Unit, check_moves, dispatch, short_runs};
 use crate::nest::Loop;
 
 /// Two loops over runs of `len` units, the inner one first.
@@ -12,13 +12,14 @@ struct Nest {
 }
 
 impl Nest {
-    /// Where each unit is written and read.
-    fn moves(&self) -> Vec<[isize; 2]> {
+    /// Where each unit is read and written.
+    fn moves(&self) -> Vec<(isize, isize)> {
         let [inner, outer] = self.loops;
         let index = |j: usize, i: usize, k: usize| {
-            [0, 1].map(|at| {
+            let [to, from] = [0, 1].map(|at| {
                 j as isize * outer.strides[at] + i as isize * inner.strides[at] + k as isize
-            })
+            });
+            (from, to)
         };
         let of_row =
             |j| (0..inner.len).flat_map(move |i| (0..self.len).map(move |k| index(j, i, k)));
@@ -48,28 +49,11 @@ impl<L: Unit> Kernel for Call<L> {
     }
 }
 
-/// Copies on every level, the memory `skew` bytes off alignment, and compares all bytes. The source
-/// is allocated to the byte, the destination lies between canary bytes.
+/// Copies runs on every level, the memory `skew` bytes off alignment; see [`check_moves`].
 fn check<L: Unit>(nest: Nest, skew: usize) {
-    let moves = nest.moves();
-    let (dst_low, dst_high) = ends(moves.iter().map(|m| m[0]));
-    let (src_low, src_high) = ends(moves.iter().map(|m| m[1]));
-    let src = noise(skew + (src_high - src_low + 1) as usize * L::WIDTH);
-    let margin = CACHE_LINE;
-    let mut field = vec![0xA5_u8; (dst_high - dst_low + 1) as usize * L::WIDTH + skew + 2 * margin];
-    let src_at = |offset: isize| skew + (offset - src_low) as usize * L::WIDTH;
-    let dst_at = |offset: isize| margin + skew + (offset - dst_low) as usize * L::WIDTH;
-    let mut expected = field.clone();
-    for &[to, from] in &moves {
-        expected[dst_at(to)..][..L::WIDTH].copy_from_slice(&src[src_at(from)..][..L::WIDTH]);
-    }
-    for level in levels() {
-        field.fill(0xA5);
-        let src = src.as_ptr().wrapping_add(src_at(0)).cast::<L>();
-        let dst = field.as_mut_ptr().wrapping_add(dst_at(0)).cast::<L>();
+    check_moves::<L>(&nest.moves(), skew, &nest, |level, src, dst| {
         dispatch(level, Call { nest, src, dst });
-        assert!(field == expected, "{level}, {} bytes, {skew} bytes off: {nest:?}", L::WIDTH);
-    }
+    });
 }
 
 /// Rows and columns of runs, transposed: every length of a run, extents around lanes and registers,

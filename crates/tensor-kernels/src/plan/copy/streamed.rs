@@ -20,9 +20,8 @@
 //!
 //! # Tried and dropped
 //!
-//! - Runs written to each row of the result without staging, as parts of its lines: three times as
-//!   long for 12 bytes, with non-temporal stores and without (Zen 5).
-//!
+//! - Runs written to each row of the result without staging, as parts of its lines: 1.6 to 3 times
+//!   as long for 12 bytes, least with plain stores and prefetches (Zen 5).
 //! - Blocks staged in half a second-level cache and written in runs of 512 bytes, for all such
 //!   transposes: 30 to 60 % of the copy bandwidth, where sweeping tiles reach 70 to 100 %. The
 //!   memory alternates between reading and writing.
@@ -39,6 +38,7 @@ use super::Side;
 use crate::plan::area::{Area, Extent};
 use crate::{
     exec::Machine,
+    kernel::narrow_runs::MAX_NARROW_RUN_BYTES,
     memory::CACHE_LINE,
     nest::{Loop, Loops},
     tuning::{
@@ -330,15 +330,13 @@ fn staged_extent(
     bytes: usize,
     machine: &Machine,
 ) -> StreamExtent {
-    let row_bytes = if bytes <= MAX_NARROW_RUN { STAGED_ROW_BYTES } else { STAGED_RUNS_BYTES };
+    let row_bytes =
+        if bytes <= MAX_NARROW_RUN_BYTES { STAGED_ROW_BYTES } else { STAGED_RUNS_BYTES };
     let rows = SWEEP_ROWS.min(machine.l2 / 4 / row_bytes).max(1);
     let (u, u2) = extents(u, u2, (row_bytes / bytes).max(1));
     let (v, v2) = extents(v, v2, rows);
     StreamExtent { u, u2, v, v2 }
 }
-
-/// Runs of more bytes than a word of general registers.
-const MAX_NARROW_RUN: usize = 8;
 
 /// How many iterations of a loop, and of the one that continues it, reach `target`.
 fn extents(len: usize, next: usize, target: usize) -> (usize, usize) {
