@@ -19,7 +19,11 @@ use super::{
     isa::{Isa, Kernel},
     register_op::RegisterOp,
 };
-use crate::{exec::SimdLevel, math::FmaMode, tuning::LARGE_ARGUMENT_BLOCK_ELEMENTS};
+use crate::{
+    exec::SimdLevel,
+    math::FmaMode,
+    tuning::{LARGE_ARGUMENT_BLOCK_ELEMENTS, ROW_PART_ELEMENTS},
+};
 
 /// Rows of elements of `N` operands: the first row of each, and the distance of its rows in bytes.
 #[derive(Clone, Copy)]
@@ -239,8 +243,13 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// `len` elements can be read at `a`, and written at `out`; all are aligned.
     #[inline(always)]
     unsafe fn row<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
-        let block =
-            if F::HAS_LARGE_ARGUMENT_PATH { LARGE_ARGUMENT_BLOCK_ELEMENTS } else { len.max(1) };
+        // In parts, of a constant size: the compiler would check the overlap of all rows at once,
+        // and rows that descend fail that check. To count parts of another size is a division.
+        let block = if F::HAS_LARGE_ARGUMENT_PATH {
+            LARGE_ARGUMENT_BLOCK_ELEMENTS
+        } else {
+            ROW_PART_ELEMENTS
+        };
         for start in (0..len).step_by(block) {
             let (out, a) = (out.wrapping_add(start), a.wrapping_add(start));
             let count = block.min(len - start);

@@ -37,6 +37,16 @@ pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 /// Bytes of results that are computed before they are written past the caches.
 pub(crate) const STREAMED_RESULT_BYTES: usize = 4096;
 
+/// As many rows make a block worth its start, wherever the next block lies.
+pub(crate) const MANY_DIRECT_ROWS: usize = 16;
+
+/// Rows of as many bytes take so long that starting a block of few does not matter.
+pub(crate) const LONG_DIRECT_ROW_BYTES: usize = 1024;
+
+/// The rows of a block may lie in as many bytes: in a part of a second-level cache, and in pages
+/// whose addresses the CPU knows.
+pub(crate) const NEAR_ROWS_BYTES: usize = 128 << 10;
+
 // Elementwise operations by tiles
 
 /// Operands with fewer adjacent elements are packed.
@@ -151,3 +161,6 @@ pub(crate) const PACKED_IN_L2: usize = 2;
 
 /// Elements that are checked for large arguments at a time.
 pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
+
+/// Elements of a row that functions of one argument compute at a time.
+pub(crate) const ROW_PART_ELEMENTS: usize = 1 << 16;

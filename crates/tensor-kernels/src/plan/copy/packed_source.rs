@@ -88,12 +88,24 @@ fn suits(loops: &[Loop<2>], unit: usize) -> bool {
     nearest + 1 < loops.len() && is_short && run >= MIN_PACKED_RUN
 }
 
-/// Is packing the best plan of a copy beyond the second-level cache? It is if several elements
-/// share a line of the source: a copy of single elements fetches each line several times, and takes
-/// 1.2 to 5 times as long. Predictions chose wrongly for half of such copies.
+/// Is packing the best plan of a copy beyond the second-level cache? It is if several elements, or
+/// pairs and so on, share a line of the source, and those that follow each other in the destination
+/// do not: a copy of single elements fetches each line several times, and takes 1.2 to 5 times as
+/// long. Predictions chose wrongly for half of such copies.
 pub(super) fn shares_lines(loops: &[Loop<2>], unit: usize) -> bool {
-    let step = source_order(loops).first().map_or(0, |&at| loops[at].strides[1].unsigned_abs());
-    unit <= MAX_NARROW_UNIT && (2..=MAX_PACKED_STEP_BYTES / unit).contains(&step)
+    let (adjacent, order) = (adjacent(loops), source_order(loops));
+    let mut apart = order.into_iter().skip_while(|&at| is_within(&loops[at], adjacent));
+    let Some(next) = apart.next() else { return false };
+    let step = loops[next].strides[1].unsigned_abs();
+    let follow = adjacent > 1 && next + 1 == loops.len();
+    unit <= MAX_NARROW_UNIT
+        && !follow
+        && (adjacent + 1..=MAX_PACKED_STEP_BYTES / unit).contains(&step)
+}
+
+/// Does a loop visit only the first `adjacent` units of the source?
+fn is_within(l: &Loop<2>, adjacent: usize) -> bool {
+    l.strides[1].unsigned_abs() < adjacent
 }
 
 /// The loops that move the source, the shortest step first.
@@ -162,6 +174,24 @@ mod tests {
             let work = plan_of(&columns(1500, 1501, step).t().unwrap(), width);
             assert!(matches!(work.inner, Inner::PackedSource { .. }), "{step}, {width}: {work}");
         }
+    }
+
+    #[test]
+    fn planes_of_some_channels_are_packed_unless_they_follow_pixels() {
+        let first_of = |channels: usize, kept: usize| {
+            let image = Layout::contiguous([1300, 1200, channels]).unwrap();
+            image.narrow(2, 0, kept).unwrap()
+        };
+        let is_packed = |from: Layout, width: usize| {
+            matches!(plan_of(&from, width).inner, Inner::PackedSource { .. })
+        };
+        // The rows of a plane are the columns of the image: pixels of one lie far apart.
+        for (channels, kept, width) in [(4, 2, 1), (6, 3, 2), (4, 2, 4)] {
+            let columns = first_of(channels, kept).permute([1, 2, 0]).unwrap();
+            assert!(is_packed(columns, width), "{kept} of {channels}, {width} bytes");
+        }
+        assert!(!is_packed(first_of(4, 2).permute([2, 0, 1]).unwrap(), 1), "pixels are near");
+        assert!(!is_packed(first_of(4, 4).permute([1, 2, 0]).unwrap(), 1), "no gaps");
     }
 
     #[test]

@@ -44,8 +44,9 @@ use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_nest},
     tuning::{
-        ELEMENTWISE_SCRATCH_BYTES, LARGE_TRANSPOSED_ROW_BYTES, MIN_PACKED_ROWS,
-        MIN_STREAMED_ROW_LINES, SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
+        ELEMENTWISE_SCRATCH_BYTES, LARGE_TRANSPOSED_ROW_BYTES, LONG_DIRECT_ROW_BYTES,
+        MANY_DIRECT_ROWS, MIN_PACKED_ROWS, MIN_STREAMED_ROW_LINES, NEAR_ROWS_BYTES,
+        SHORT_ROW_BYTES, TRANSPOSED_ROW_ELEMENTS,
     },
 };
 pub(crate) use tiled::Tile;
@@ -123,7 +124,7 @@ impl<const N: usize> ElementwiseWork<N> {
             }
             _ => (one, loops),
         };
-        let side = rows_loop(around, &columns);
+        let side = rows_loop(around, &columns, widths);
         let rows = side.map_or(Loop::ONCE, |at| around[at]);
         let mut outer = Loops::new();
         outer.extend((0..around.len()).filter(|&at| side != Some(at)).map(|at| around[at]));
@@ -300,11 +301,39 @@ fn rows_start_alike<'l, const N: usize>(
 const MAX_PACKED_ELEMENT_BYTES: usize = 64;
 
 /// The loop for the rows of a block: one along which an operand is adjacent that is not adjacent
-/// along the columns. Without one, the innermost loop.
-fn rows_loop<const N: usize>(outer: &[Loop<N>], columns: &Loop<N>) -> Option<usize> {
+/// along the columns. Without one, that of [`direct_rows_loop`].
+fn rows_loop<const N: usize>(
+    outer: &[Loop<N>],
+    columns: &Loop<N>,
+    widths: [usize; N],
+) -> Option<usize> {
     let other = |k: &usize| !matches!(columns.strides[*k], 0 | 1);
     let adjacent = |k: usize| outer.iter().position(|l| l.strides[k] == 1);
-    (0..N).filter(other).find_map(adjacent).or(outer.len().checked_sub(1))
+    let side = (0..N).filter(other).find_map(adjacent);
+    side.or_else(|| direct_rows_loop(outer, columns, widths))
+}
+
+/// The loop for the rows of a block that lie where they are used: the innermost one, unless it has
+/// few iterations and rows are short. Then the longest of those that stay near: starting a block
+/// takes as long as three rows.
+fn direct_rows_loop<const N: usize>(
+    outer: &[Loop<N>],
+    columns: &Loop<N>,
+    widths: [usize; N],
+) -> Option<usize> {
+    let innermost = outer.last()?;
+    let widest = widths.into_iter().max().unwrap_or(1);
+    let row = columns.len.saturating_mul(widest);
+    if innermost.len >= MANY_DIRECT_ROWS || !(SHORT_ROW_BYTES..LONG_DIRECT_ROW_BYTES).contains(&row)
+    {
+        return Some(outer.len() - 1);
+    }
+    let extent = |l: &Loop<N>, k: usize| {
+        l.strides[k].unsigned_abs().saturating_mul(widths[k]).saturating_mul(l.len)
+    };
+    let is_near = |l: &Loop<N>| (0..N).all(|k| extent(l, k) <= NEAR_ROWS_BYTES);
+    let near = (0..outer.len()).filter(|&at| is_near(&outer[at]));
+    near.max_by_key(|&at| outer[at].len).or(Some(outer.len() - 1))
 }
 
 fn access(along_columns: isize, along_rows: isize) -> Access {
@@ -375,5 +404,27 @@ impl<const N: usize> fmt::Display for ElementwiseWork<N> {
         fmt_loops(f, &self.outer)?;
         fmt_loops(f, &[self.rows, self.columns])?;
         write!(f, "operands {:?}", self.block.access())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loop over rows of 40 floats, within loops of these lengths and strides of the result and
+    /// the input.
+    fn rows(outer: &[(usize, [isize; 2])], columns: usize) -> usize {
+        let outer: Vec<_> = outer.iter().map(|&(len, strides)| Loop { len, strides }).collect();
+        direct_rows_loop(&outer, &Loop { len: columns, strides: [1; 2] }, [4; 2]).unwrap()
+    }
+
+    #[test]
+    fn the_longest_near_loop_makes_rows_if_the_innermost_is_short() {
+        assert_eq!(rows(&[(30, [400, 800]), (5, [80, 80]), (2, [40, 400])], 40), 0);
+        assert_eq!(rows(&[(30, [400, 800]), (20, [40, 80])], 40), 1, "enough rows");
+        assert_eq!(rows(&[(3, [80, 160]), (3, [40, 800])], 40), 1, "of equal ones the innermost");
+        assert_eq!(rows(&[(60, [9000, 9000]), (5, [80, 80]), (2, [40, 400])], 40), 1, "far");
+        assert_eq!(rows(&[(10, [800, 1600]), (2, [400, 800])], 400), 1, "long rows");
+        assert_eq!(rows(&[(30, [20, 40]), (2, [10, 400])], 10), 1, "rows that are packed");
     }
 }

@@ -139,7 +139,7 @@ fn two_loops<const N: usize>(
     widths: [usize; N],
 ) -> Option<(Loop<N>, Loop<N>, [Access; N])> {
     let (&columns, around) = loops.split_last()?;
-    let rows = rows_loop(around, &columns).map_or(Loop::ONCE, |at| around[at]);
+    let rows = rows_loop(around, &columns, widths).map_or(Loop::ONCE, |at| around[at]);
     Some((rows, columns, accesses(&rows, &columns, widths)))
 }
 
