@@ -44,6 +44,7 @@ mod shuffled;
 #[cfg(feature = "elementwise")]
 mod small;
 mod stream;
+mod tile_plans;
 #[cfg(feature = "elementwise")]
 mod tiled_elementwise;
 mod tiny;

@@ -7,6 +7,7 @@ use super::{
     copy::run_at,
     operands::OperandPtrs,
     regions::Region,
+    tile_plans,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
@@ -81,11 +82,11 @@ impl PackedTile {
         sort_by_key(&mut pack, |l| std::cmp::Reverse(l.strides[0]));
         let unpack =
             with_dense().map(|(l, &dense)| Loop { len: l.len, strides: [l.strides[0], dense] });
-        let machine = Comparison::Full.machine(simd.vector_bytes());
+        let vector = simd.vector_bytes();
         Self {
             elements,
-            pack: Work::of_loops(pack.into_iter(), unit, &machine),
-            unpack: Work::of_loops(unpack, unit, &machine),
+            pack: tile_plans::plan(pack.iter().copied(), unit, Comparison::Full, vector),
+            unpack: tile_plans::plan(unpack, unit, Comparison::Full, vector),
         }
     }
 }

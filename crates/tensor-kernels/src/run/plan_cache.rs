@@ -157,7 +157,7 @@ impl Planned<'_> {
 
 /// Odd, with bits everywhere: 2⁶⁴ over the golden ratio (Knuth, The Art of Computer Programming,
 /// volume 3, section 6.4), and the first two factors of the finaliser of SplitMix64.
-const HASH_FACTORS: [u64; 3] =
+pub(super) const HASH_FACTORS: [u64; 3] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 impl Entry {

@@ -7,6 +7,7 @@ use super::{
     elementwise::{Task, advance},
     line_writer::LineWriter,
     regions::Region,
+    tile_plans,
     walk::walk,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
@@ -100,8 +101,7 @@ impl<const N: usize> Task<'_, N> {
     }
 }
 
-/// What is done for a tile, wherever it lies. Planning the copies takes as long as copying some 10
-/// KiB, so it is done once for all tiles of an extent.
+/// What is done for a tile, wherever it lies: the same for all tiles of an extent.
 struct TilePlan<const N: usize> {
     elements: usize,
     /// For each operand with scratch, the copy to it; for the result, the copy from it.
@@ -120,7 +120,6 @@ impl<const N: usize> TilePlan<N> {
             true => Comparison::Full,
             false => Comparison::Brief,
         };
-        let machine = comparison.machine(simd.vector_bytes());
         let copies = std::array::from_fn(|k| {
             work.block.area(k)?;
             // An input is copied once, the result to all its places.
@@ -130,7 +129,7 @@ impl<const N: usize> TilePlan<N> {
                 let strides = if k == 0 { [operand, scratch] } else { [scratch, operand] };
                 Loop { len: l.len, strides }
             });
-            let mut copy = Work::of_loops(of, work.widths[k], &machine);
+            let mut copy = tile_plans::plan(of, work.widths[k], comparison, simd.vector_bytes());
             copy.is_far = k > 0 && work.large;
             for (row, &stride) in rows.iter_mut().zip(&dense) {
                 row.strides[k] = stride;
