@@ -41,8 +41,8 @@ struct Entry {
 }
 
 thread_local! {
-    static PLANS: RefCell<[Slot<Entry>; SLOTS]> =
-        const { RefCell::new([const { empty_slot() }; SLOTS]) };
+    /// No slots until a plan is kept: what is in a thread's own memory is taken from its stack.
+    static PLANS: RefCell<Vec<Slot<Entry>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The plan of a copy to or from scratch, of elements of `width` bytes by loops sorted by the
@@ -53,11 +53,15 @@ pub(super) fn plan(
     comparison: Comparison,
     vector: usize,
 ) -> Work {
-    let kept = TileCopy::new(loops.clone(), width, comparison, vector).and_then(|copy| {
-        let kept = PLANS.try_with(|plans| copy.kept(&mut plans.try_borrow_mut().ok()?[..]));
-        kept.ok().flatten()
-    });
-    kept.unwrap_or_else(|| Work::of_loops(loops, width, &comparison.machine(vector)))
+    let copy = TileCopy::new(loops.clone(), width, comparison, vector);
+    if let Some(work) = copy.and_then(TileCopy::kept) {
+        return work;
+    }
+    let work = Work::of_loops(loops, width, &comparison.machine(vector));
+    if let Some(copy) = copy {
+        copy.keep(&work);
+    }
+    work
 }
 
 impl TileCopy {
@@ -76,23 +80,36 @@ impl TileCopy {
         Some(copy)
     }
 
-    /// The plan from its slot, into which it is put if it is not there. `None` without memory.
-    fn kept(&self, slots: &mut [Slot<Entry>]) -> Option<Work> {
-        let slot = &mut slots[self.slot()];
-        let is_it = |entry: &Entry| entry.copy == *self;
-        if !slot[0].first().is_some_and(is_it) {
-            make_first(slot, is_it, |place| {
-                place.push(Entry { copy: *self, work: self.work() });
-                Some(())
-            })?;
-        }
-        slot[0].first().map(|entry| entry.work.clone())
+    /// The plan, if the thread has kept it.
+    fn kept(self) -> Option<Work> {
+        let found = PLANS.try_with(|plans| {
+            let mut plans = plans.try_borrow_mut().ok()?;
+            let slot = plans.get_mut(self.slot())?;
+            let is_it = |place: &Vec<Entry>| place.first().is_some_and(|kept| kept.copy == self);
+            let at = slot.iter().position(is_it)?;
+            slot[..=at].rotate_right(1);
+            slot[0].first().map(|entry| entry.work.clone())
+        });
+        found.ok().flatten()
     }
 
-    fn work(&self) -> Work {
-        let loops = self.loops[..self.len].iter();
-        let loops = loops.map(|&[len, to, from]| Loop { len: len as usize, strides: [to, from] });
-        Work::of_loops(loops, self.width, &self.comparison.machine(self.vector))
+    /// Keeps a plan. Without memory, or where the thread ends, it is made again next time.
+    fn keep(self, work: &Work) {
+        let _kept = PLANS.try_with(|plans| {
+            let mut plans = plans.try_borrow_mut().ok()?;
+            if plans.is_empty() {
+                plans.try_reserve_exact(SLOTS).ok()?;
+                plans.resize_with(SLOTS, empty_slot);
+            }
+            make_first(
+                &mut plans[self.slot()],
+                |_| false,
+                |place| {
+                    place.push(Entry { copy: self, work: work.clone() });
+                    Some(())
+                },
+            )
+        });
     }
 
     fn slot(&self) -> usize {
