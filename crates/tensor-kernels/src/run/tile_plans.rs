@@ -23,7 +23,7 @@ const MAX_LOOPS: usize = 8;
 
 /// What a plan is made for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct TileCopy {
+struct TileCopy {
     /// Of each loop the length, and the strides of destination and source.
     loops: [[isize; 3]; MAX_LOOPS],
     len: usize,
