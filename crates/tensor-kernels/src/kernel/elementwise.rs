@@ -243,8 +243,10 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// `len` elements can be read at `a`, and written at `out`; all are aligned.
     #[inline(always)]
     unsafe fn row<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
-        // In parts, of a constant size: the compiler would check the overlap of all rows at once,
-        // and rows that descend fail that check. To count parts of another size is a division.
+        // A row is computed in parts, so that the compiler checks each row by itself for overlap
+        // with the result. A check of all rows at once fails if they descend, and then none is
+        // vectorised: 13 rows of 192 floats took 866 ns instead of 183 (Zen 3). The size of a part
+        // is a constant because `step_by` divides by it.
         let block = if F::HAS_LARGE_ARGUMENT_PATH {
             LARGE_ARGUMENT_BLOCK_ELEMENTS
         } else {

@@ -81,19 +81,12 @@ impl<const N: usize> Few<'_, '_, '_, N> {
     /// one element. Returns `false`, and computes nothing, if not, or if rows are too short.
     #[inline]
     fn where_they_lie(&self, loops: &FewLoops<N>) -> bool {
-        let [mut outer, mut inner, mut rows, columns] = loops.0.each_ref();
-        // Starting a block takes as long as three rows.
-        if inner.len > rows.len {
-            (inner, rows) = (rows, inner);
-        }
-        if outer.len > rows.len {
-            (outer, rows) = (rows, outer);
-        }
+        let [outer, inner, rows, columns] = loops.longest_as_rows();
         let mut is_row = columns.strides[0] == 1;
         for &stride in &columns.strides {
             is_row &= matches!(stride, 0 | 1);
         }
-        if !is_row || !self.is_worth_it(loops, rows.len) {
+        if !is_row || !self.is_worth_it(loops) {
             return false;
         }
         let first = self.operands.first();
@@ -119,10 +112,10 @@ impl<const N: usize> Few<'_, '_, '_, N> {
     /// Does an operation on rows take less time than copies of the inputs that lie otherwise than
     /// the result?
     #[inline]
-    fn is_worth_it(&self, loops: &FewLoops<N>, rows: usize) -> bool {
-        let [outer, inner, inmost, columns] = &loops.0;
-        let is_nested = outer.len.max(inner.len) > 1 && inmost.len > 1;
-        if is_nested && rows * columns.len < MIN_ROWS_IN_PLACE {
+    fn is_worth_it(&self, loops: &FewLoops<N>) -> bool {
+        let [outer, inner, rows, columns] = loops.longest_as_rows();
+        let is_nested = outer.len > 1 || inner.len > 1;
+        if is_nested && rows.len * columns.len < MIN_ROWS_IN_PLACE {
             return false;
         }
         let copies = (1..N).filter(|&k| loops.row(k) == Row::Packed).count();

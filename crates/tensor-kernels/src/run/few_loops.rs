@@ -62,6 +62,20 @@ pub(super) enum Row {
 }
 
 impl<const N: usize> FewLoops<N> {
+    /// The loops with the longest of those around the columns, the last, as that over rows. Any
+    /// order visits the same elements, and starting the rows takes as long as computing three.
+    #[inline(always)]
+    pub(super) fn longest_as_rows(&self) -> [&Loop<N>; MAX_LOOPS] {
+        let [mut outer, mut inner, mut rows, columns] = self.0.each_ref();
+        if inner.len > rows.len {
+            (inner, rows) = (rows, inner);
+        }
+        if outer.len > rows.len {
+            (outer, rows) = (rows, outer);
+        }
+        [outer, inner, rows, columns]
+    }
+
     /// How operand `k` becomes a row.
     #[inline(always)]
     pub(super) fn row(&self, k: usize) -> Row {

@@ -37,14 +37,17 @@ pub(crate) const BOUNCE_MEMCPY_BYTES: usize = 2048;
 /// Bytes of results that are computed before they are written past the caches.
 pub(crate) const STREAMED_RESULT_BYTES: usize = 4096;
 
-/// As many rows make a block worth its start, wherever the next block lies.
+/// If the innermost loop has at least this many rows, it is the loop over the rows of a block. Rows
+/// of 33 floats take 17.8 ns each in blocks of 2 rows, and 5 to 8 ns in long blocks (Zen 3).
 pub(crate) const MANY_DIRECT_ROWS: usize = 16;
 
-/// Rows of as many bytes take so long that starting a block of few does not matter.
+/// The innermost loop is that over rows also if these have at least this many bytes: they are then
+/// read in the order of memory. The product of 35 by 31 by 2 rows of 1360 bytes took 1.2 times as
+/// long in another order (Zen 3).
 pub(crate) const LONG_DIRECT_ROW_BYTES: usize = 1024;
 
-/// The rows of a block may lie in as many bytes: in a part of a second-level cache, and in pages
-/// whose addresses the CPU knows.
+/// The rows of a block that follow another loop than the innermost lie in at most this many bytes
+/// of each operand: they stay in the second-level cache, and in 32 pages.
 pub(crate) const NEAR_ROWS_BYTES: usize = 128 << 10;
 
 // Elementwise operations by tiles
@@ -162,5 +165,6 @@ pub(crate) const PACKED_IN_L2: usize = 2;
 /// Elements that are checked for large arguments at a time.
 pub(crate) const LARGE_ARGUMENT_BLOCK_ELEMENTS: usize = 1024;
 
-/// Elements of a row that functions of one argument compute at a time.
+/// Elements of a row that functions of one argument compute at a time. Any large constant does: see
+/// where it is used.
 pub(crate) const ROW_PART_ELEMENTS: usize = 1 << 16;

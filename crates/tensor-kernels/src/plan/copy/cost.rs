@@ -363,6 +363,19 @@ mod tests {
     }
 
     #[test]
+    fn long_rows_are_streamed_without_wide_vectors() {
+        let machine = Machine { vector: 32, ..Machine::REFERENCE };
+        let stores = |rows: usize, columns: usize| {
+            let from = Layout::new([rows, columns], [columns as isize + 13, 1], 0).unwrap();
+            let to = Layout::contiguous([rows, columns]).unwrap();
+            Work::new(&from, &to, 4, &machine).stores
+        };
+        assert_eq!(stores(4000, 1000), Stores::NonTemporal);
+        assert_eq!(stores(60_000, 67), Stores::Plain, "many lines are written in two parts");
+        assert_eq!(stores(1000, 1000), Stores::Plain, "it fits the caches");
+    }
+
+    #[test]
     fn of_equal_plans_the_one_with_fewer_fetches_is_faster() {
         let work = chosen(&square(1000), 4);
         let by = |block| {

@@ -6,7 +6,8 @@
 //! rates of AVX-512 on Zen 5, copies took 1.08 times as long as by the fastest candidate from 32 kB
 //! to 2 MB and 1.10 times above (geometric means); by rates of its own 1.06 and 1.08, and 0.87 of
 //! the time on 155 other layouts. Without wide registers a transpose by tables is dearer than one
-//! without; lines from the second level cost little, and non-temporal stores twice as much.
+//! without; lines from the second level cost little, and non-temporal stores of transposes twice as
+//! much.
 //!
 //! The table goes by the width of vector registers ([`Machine::vector`]), which tells the two kinds
 //! of CPU apart: servers without AVX-512 are of the kind of Zen 3.
