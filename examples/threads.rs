@@ -14,8 +14,9 @@
 //!         [ 2., 12., 22., 32.]])
 //! sums of columns: [6.0, 66.0, 126.0, 186.0]
 //! elements are already borrowed for reading or writing: cannot borrow them for writing [a guard \
-//! of some of these elements is alive, or a reader of elements around them; parts of one guard, \
-//! by split_at_mut, split_mut or unbind_mut, can be read and written at the same time]
+//! of some of these elements is alive, or a reader of elements around them, which \
+//! storage().share_parts() allows; parts of one guard, by split_at_mut, split_mut or unbind_mut, \
+//! can be read and written at the same time]
 //! ```
 
 use std::thread;

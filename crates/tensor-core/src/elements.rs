@@ -25,9 +25,9 @@ pub struct ViewRef<'a, T> {
 /// See [`TensorView::gaps_readable`]. As wide as a pointer: views are moved in words, and a load of
 /// a word stalls where a single byte of it has just been stored. The additions of 16 floats spent a
 /// quarter of their time on that (Zen 5).
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-enum Gaps {
+pub(crate) enum Gaps {
     Unreadable,
     Readable,
 }
@@ -73,12 +73,8 @@ impl<'a, T: Copy> ViewRef<'a, T> {
 
     /// # Safety
     /// All three invariants of a view.
-    pub(crate) unsafe fn from_raw(
-        base: NonNull<T>,
-        layout: &'a Layout,
-        gaps_readable: bool,
-    ) -> Self {
-        Self { base, layout, gaps: Gaps::new(gaps_readable), life: PhantomData }
+    pub(crate) unsafe fn from_raw(base: NonNull<T>, layout: &'a Layout, gaps: Gaps) -> Self {
+        Self { base, layout, gaps, life: PhantomData }
     }
 
     /// A view of one value, without dimensions.

@@ -1,8 +1,8 @@
 //! Run-time borrows: a guard gives access to a tensor's elements while it lives.
 //!
-//! A read guard borrows the elements shared, and the gaps between them; a write guard borrows its
-//! elements exclusively. A write guard can also read other tensors of its storage, as long as they
-//! share no element with the written one.
+//! A read guard borrows the elements shared, with the gaps between them if nobody writes these; a
+//! write guard borrows its elements exclusively. A write guard can also read other tensors of its
+//! storage, as long as they share no element with the written one.
 
 use std::marker::PhantomData;
 
@@ -15,7 +15,8 @@ use crate::{
 impl<T: Element, K> TensorBase<T, K> {
     /// Borrows the elements for reading: any number of readers, unless some are being written.
     ///
-    /// The gaps between the elements are borrowed, too, as kernels read them along.
+    /// The gaps between the elements are borrowed, too, as kernels read them along, unless they are
+    /// being written or the [storage says otherwise](crate::Storage::share_parts).
     ///
     /// # Errors
     /// [`Error::Borrowed`] while a write guard of some of the elements is alive.
@@ -31,11 +32,12 @@ impl<T: Element, K> TensorBase<T, K> {
     /// and
     ///
     /// - they share an element,
-    /// - or the written elements lie in gaps between those of a reader: the left columns of a
-    ///   matrix cannot be read while the right ones are written. Parts of one guard can
-    ///   ([`split_at_mut`](Self::split_at_mut)),
-    /// - or both leave out elements, at distances that differ: every second element and every third
-    ///   one. These are refused if the spans from their first elements to their last ones overlap.
+    /// - or the elements to write lie in gaps between those of a reader that came first: the right
+    ///   columns of a matrix cannot be borrowed for writing while the left ones are read. They can
+    ///   if [the storage's parts are shared](crate::Storage::share_parts), and so can parts of one
+    ///   guard ([`split_at_mut`](Self::split_at_mut)),
+    /// - or they are not parts along dimensions, but of patterns that differ, as a diagonal and a
+    ///   column that it does not cross.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
@@ -115,13 +117,13 @@ pub struct TensorRef<'a, T, K = Bare> {
     tensor: Handle<'a, T>,
     kernels: PhantomData<fn() -> K>,
     /// The borrow of the tensor's elements.
-    _borrow: Borrow<'a>,
+    borrow: Borrow<'a>,
 }
 
 impl<'a, T: Element, K> TensorRef<'a, T, K> {
     pub(crate) fn of(tensor: Handle<'a, T>) -> Result<Self> {
-        match tensor.borrow(None) {
-            Ok(_borrow) => Ok(Self { tensor, kernels: PhantomData, _borrow }),
+        match tensor.borrow() {
+            Ok(borrow) => Ok(Self { tensor, kernels: PhantomData, borrow }),
             Err(why) => Err(why.into_error("for writing", "for reading")),
         }
     }
@@ -135,8 +137,9 @@ impl<'a, T: Element, K> TensorRef<'a, T, K> {
     pub fn as_elements(&self) -> ViewRef<'_, T> {
         // SAFETY: view invariants. 1 and 3: the tensor's elements lie in its storage (tensor
         // invariant 2), all of which is initialised (tensor invariant 1). 2 and 3: the borrow
-        // excludes writers of the elements and of the gaps between them while `self` lives.
-        unsafe { ViewRef::from_raw(self.tensor.base(), self.tensor.layout(), true) }
+        // excludes writers of the elements while `self` lives, and those of the gaps between them
+        // if it says so.
+        unsafe { ViewRef::from_raw(self.tensor.base(), self.tensor.layout(), self.borrow.gaps) }
     }
 }
 
@@ -145,11 +148,11 @@ impl<'a, T: Element, K> IntoIterator for TensorRef<'a, T, K> {
     type IntoIter = TensorIter<'a, T>;
 
     fn into_iter(self) -> TensorIter<'a, T> {
-        let Self { tensor, _borrow, .. } = self;
+        let Self { tensor, borrow, .. } = self;
         // SAFETY: view invariants. 1 and 3: as in `as_elements`. 2: the borrow excludes writers
         // while the iterator lives, and its items are values.
-        let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout(), true) };
-        TensorIter { elements: elements.to_view::<K>().iter(), _borrow }
+        let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout(), borrow.gaps) };
+        TensorIter { elements: elements.to_view::<K>().iter(), _borrow: borrow }
     }
 }
 
@@ -254,7 +257,7 @@ impl<'a, T: Element, K> TensorRefMut<'a, T, K> {
         }
         self.beside = None;
         let storage = self.tensor.storage();
-        let borrow = storage.borrow(input.layout(), size_of::<T>(), Some(&self.borrow));
+        let borrow = storage.borrow_beside(input.layout(), size_of::<T>(), &self.borrow);
         self.beside = Some(borrow.map_err(|why| why.into_error("for writing", "for reading"))?);
         let (base, layout) = (Handle::of(input).base(), input.layout().clone());
         // SAFETY: view invariants. 1: the input's elements lie in its storage, which is also that

@@ -11,6 +11,7 @@ use std::{fmt, marker::PhantomData, ptr::NonNull};
 use crate::{
     Element, Error, Layout, Output, Overlap, Result, Storage, TensorBase, TensorRef, ViewRef,
     borrow::{Borrow, Refused},
+    elements::Gaps,
     view::describe,
 };
 
@@ -78,10 +79,14 @@ impl<'a, T: Element> Handle<'a, T> {
         TensorRef::of(*self)
     }
 
-    /// Borrows the elements for reading, next to a writer of others.
     #[inline]
-    pub(crate) fn borrow(&self, beside: Option<&Borrow<'_>>) -> Result<Borrow<'a>, Refused> {
-        self.storage.borrow(self.layout, size_of::<T>(), beside)
+    pub(crate) fn borrow(&self) -> Result<Borrow<'a>, Refused> {
+        self.storage.borrow(self.layout, size_of::<T>())
+    }
+
+    /// Borrows the elements for reading, next to a writer of others.
+    pub(crate) fn borrow_beside(&self, writer: &Borrow<'_>) -> Result<Borrow<'a>, Refused> {
+        self.storage.borrow_beside(self.layout, size_of::<T>(), writer)
     }
 
     pub(crate) fn storage(&self) -> &'a Storage {
@@ -308,13 +313,14 @@ impl<'a> Written<'a> {
         match aliasing((tensor.layout, size_of::<T>()), (self.layout, self.width)) {
             Aliasing::Same => Ok(ResolvedOperand::Output),
             Aliasing::Apart => {
-                let borrow = tensor.borrow(Some(self.borrow));
+                let borrow = tensor.borrow_beside(self.borrow);
                 let _borrow = borrow.map_err(|why| why.into_error("for writing", "for reading"))?;
                 // SAFETY: view invariants. 1: a tensor's elements lie in its storage, aligned and
                 // initialised (tensor invariants 1 and 2). 2: the borrow excludes all writers but
                 // that of `self.layout` while `Beside` lives, and the operand shares no element
                 // with it, as checked above. 3: gaps are declared unreadable.
-                let elements = unsafe { ViewRef::from_raw(tensor.base(), tensor.layout, false) };
+                let elements =
+                    unsafe { ViewRef::from_raw(tensor.base(), tensor.layout, Gaps::Unreadable) };
                 Ok(ResolvedOperand::View(Reading::Beside(Beside { elements, _borrow })))
             }
             Aliasing::Overlap(overlap) => {

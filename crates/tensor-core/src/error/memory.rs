@@ -49,8 +49,9 @@ ReadWriteOverlap {
 /// The storage is being written, or (for a write) read, through another guard.
 #[error(
     "elements are already borrowed {held}: cannot borrow them {wanted} [a guard of some of these \
-     elements is alive, or a reader of elements around them; parts of one guard, by split_at_mut, \
-     split_mut or unbind_mut, can be read and written at the same time]"
+     elements is alive, or a reader of elements around them, which storage().share_parts() allows; \
+     parts of one guard, by split_at_mut, split_mut or unbind_mut, can be read and written at the \
+     same time]"
 )]
 Borrowed {
     /// How it is borrowed.

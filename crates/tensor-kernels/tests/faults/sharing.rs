@@ -1,5 +1,10 @@
 //! Input and result in one storage: accepted if they share no element or are the same view,
-//! otherwise refused with two indices that share an element.
+//! otherwise refused with two indices that share an element. Threads that share parts of a storage.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+};
 
 use tensor_kernels::{Error, Layout, Overlap, Result, Slice, Tensor, TensorExt, TensorMutExt};
 
@@ -127,4 +132,58 @@ fn fault_a_tensor_combines_with_itself() {
         x.add(&x).unwrap().t().unwrap().to_vec().unwrap(),
         squares.iter().map(|n| 2 * n).collect::<Vec<_>>()
     );
+}
+
+/// Some channels of an image, which lie between those of another thread.
+fn channels(image: &Tensor<i32>, from: usize) -> [Tensor<i32>; 3] {
+    let some = image.narrow(2, from, 2).unwrap();
+    [some.permute([2, 0, 1]).unwrap(), some.flip([1, 2]).unwrap(), some]
+}
+
+/// Copies, operations and sums read two of four channels in each order while a thread writes the
+/// other two. With `parts_are_shared` neither is ever refused; without, the readers are not.
+fn read_beside_a_writer(parts_are_shared: bool) {
+    let image = Tensor::arange(0, 40 * 30 * 4, 1).unwrap().view([40, 30, 4]).unwrap();
+    if parts_are_shared {
+        image.storage().share_parts().unwrap();
+    }
+    let read = channels(&image, 0);
+    let expected = read.each_ref().map(|part| part.deep_clone().unwrap());
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (done, [_, _, written]) = (&done, channels(&image, 2));
+        let writer = scope.spawn(move || {
+            let mut refused = 0;
+            while !done.load(Relaxed) {
+                refused += usize::from(written.add_inplace(1).is_err());
+            }
+            refused
+        });
+        let readers = || -> Result<()> {
+            for _ in 0..200 {
+                for (part, expected) in read.iter().zip(&expected) {
+                    assert_eq!(part.contiguous()?, *expected);
+                    assert_eq!(part.add(part)?, expected.add(expected)?);
+                    assert_eq!(part.sum([1])?, expected.sum([1])?);
+                    assert_eq!(part.to_vec()?, expected.to_vec()?);
+                }
+            }
+            Ok(())
+        };
+        let result = readers();
+        done.store(true, Relaxed);
+        let refused = writer.join().unwrap();
+        assert_eq!(result, Ok(()), "readers are never refused");
+        assert!(!parts_are_shared || refused == 0, "{refused} writes were refused");
+    });
+}
+
+#[test]
+fn fault_who_reads_beside_a_writer_is_not_refused() {
+    read_beside_a_writer(false);
+}
+
+#[test]
+fn fault_threads_that_share_parts_are_not_refused() {
+    read_beside_a_writer(true);
 }
