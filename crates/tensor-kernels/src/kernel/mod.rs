@@ -74,6 +74,8 @@ mod prefetch;
 mod reduction;
 #[cfg(feature = "elementwise")]
 mod register_op;
+#[cfg(feature = "elementwise")]
+mod row_chunks;
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod stream_copy;
@@ -104,5 +106,7 @@ pub(crate) use reduction::{
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use register_op::{Finish, Finishing, OtherOperand, RegisterOp};
+#[cfg(feature = "elementwise")]
+pub(crate) use row_chunks::chunk;
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;

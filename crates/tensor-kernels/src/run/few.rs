@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{Operation, RowBlock},
+    kernel::{self, Operation, RowBlock},
     nest::Loop,
     tuning::{MAX_COPIED_ELEMENTS, MIN_ROW_COMPUTED_IN_PLACE, MIN_ROW_IN_PLACE, MIN_ROWS_IN_PLACE},
 };
@@ -119,7 +119,10 @@ impl<const N: usize> Few<'_, '_, '_, N> {
             return false;
         }
         let copies = (1..N).filter(|&k| loops.row(k) == Row::Packed).count();
-        let least = MIN_ROW_IN_PLACE[usize::from(is_nested)][usize::from(copies > 1)];
+        let least = match copies {
+            0 | 1 => kernel::chunk(self.operands.widths[0]),
+            _ => MIN_ROW_IN_PLACE[usize::from(is_nested)],
+        };
         let computes_much =
             || columns.len < MIN_ROW_COMPUTED_IN_PLACE && self.operation.computes_much();
         columns.len >= least && !computes_much()

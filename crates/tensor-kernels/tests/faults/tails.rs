@@ -102,6 +102,30 @@ fn fault_every_length_of_a_row_is_computed_and_nothing_beyond() {
     every_length::<f64>(sums::<f64>);
 }
 
+/// The result is an input: an element at the end of a row must not be computed twice.
+fn added_in_place<T: Small>(exec: &Exec, len: usize, [start, other, _]: [usize; 3]) {
+    let [rows, added] =
+        [start, other].map(|start| strided(&[3, len], &[len as isize + 3, 1], start));
+    let mut elements = numbers::<T>(3 * (len + 3) + register_len::<T>());
+    let more: Vec<T> = elements.iter().rev().copied().collect();
+    let mut expected = elements.clone();
+    let offsets = [&rows, &added].map(crate::common::offsets_of);
+    for (&to, &from) in offsets[0].iter().zip(&offsets[1]) {
+        expected[to] = elements[to].add_wrapping(more[from]);
+    }
+    let mut out = TensorViewMut::new(&mut elements, rows).unwrap();
+    ops::add_inplace(exec, &mut out, TensorView::new(&more, added).unwrap()).unwrap();
+    assert_eq!(elements, expected, "{len} from {start} and {other}, {}", exec.simd());
+}
+
+#[test]
+fn fault_every_length_of_a_row_is_computed_in_place() {
+    every_length::<u8>(added_in_place::<u8>);
+    every_length::<i16>(added_in_place::<i16>);
+    every_length::<f32>(added_in_place::<f32>);
+    every_length::<f64>(added_in_place::<f64>);
+}
+
 /// Conversions to wider and narrower elements, of which a register holds fewer or more.
 #[test]
 fn fault_every_length_of_a_row_is_converted() {
