@@ -47,6 +47,12 @@ fn panics_are_reported_at_the_caller() {
     let huge = || Layout::new([1_isize << 40, 1_isize << 20], [0, 0], 0).unwrap();
     assert_reported_here! { "vector": TensorView::new(&[1u8], huge()).unwrap().to_vec(); }
     assert_reported_here! { "comparison": { let _guard = x.write().unwrap(); *x == *x }; }
+    let any = panic::AssertUnwindSafe(AnyTensor::from((*x).clone()));
+    assert_reported_here! { "comparison of any": { let _g = x.write().unwrap(); *any == *any }; }
+    assert_reported_here! { "operator of any": { let _g = x.write().unwrap(); &*any + &*any }; }
+    let flat = panic::AssertUnwindSafe(x.reshape([6]).unwrap());
+    assert_reported_here! { "operator of a reshape": &*flat + &*y; }
+    assert_reported_here! { "its comparison": { let _g = x.write().unwrap(); *flat == *flat }; }
 }
 
 #[test]

@@ -69,7 +69,7 @@ macro_rules! reading {
             #[track_caller]
             fn eq(&self, other: &Self) -> bool {
                 match (self, other) {
-                    $($(#[$gate])* (Self::$variant(a), Self::$variant(b)) => a == b,)*
+                    $($(#[$gate])* (Self::$variant(a), Self::$variant(b)) => *a == *b,)*
                     _ => false,
                 }
             }

@@ -7,9 +7,13 @@
 //! Recorded are the copies of a tensor's elements into new memory: `contiguous`, `reshape`,
 //! `flattened`, `deep_clone`, `repeat` and the functions like them, and operands that are copied
 //! because they overlap the result ([`Exec::copying_first`]); also copies into new vectors, by
-//! `to_vec` of tensors and views and, where the memory cannot be handed over, `into_vec`. Not
-//! recorded are results that are computed, copies into memory of the caller (`copy_into`, `fill`),
-//! and vectors of bytes.
+//! `to_vec` of tensors and views and, where the memory cannot be handed over, `into_vec`.
+//!
+//! Not recorded are results that are computed or put together of others (`cast` of a dtype to
+//! itself, too; `cat`, `pad`, `gather` and the functions like them), scratch in which an operation
+//! or a reduction packs what it reads, copies into memory of the caller (`copy_into`, `fill`), and
+//! vectors of bytes. What a reduction or an operation packs is told by `explain_reduction` and
+//! `explain_elementwise`.
 //!
 //! While no scope is open, an operation that copies reads one atomic integer for it. Without the
 //! feature `ledger` it does not: that build has no scopes, and nothing is looked at. With it and no

@@ -1,8 +1,11 @@
 //! The result of a reshape of a tensor of a run-time dtype, which may be a view or a copy.
 
-use std::{fmt, ops::Deref};
+use std::{
+    fmt,
+    ops::{Add, BitAnd, BitOr, BitXor, Deref, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub},
+};
 
-use tensor_core::{AnyOperand, AnyTensorBase, Element, TensorBase};
+use tensor_core::{AnyOperand, AnyTensorBase, Element, ReadKernel, TensorBase};
 
 #[cfg(doc)]
 use crate::AnyTensorExt;
@@ -19,7 +22,7 @@ use crate::{Reshaped, api::tensor::Simd};
 /// let x = AnyTensor::arange(0, 6, 1, DType::F16)?.view([2, 3])?;
 /// let (flat, columns) = (x.reshape([6])?, x.t()?.reshape([6])?);
 /// assert!(!flat.copied() && columns.copied());
-/// assert_eq!((&*flat + &columns).to_vec::<i32>()?, [0, 4, 3, 7, 6, 10]);
+/// assert_eq!((&flat + &columns).to_vec::<i32>()?, [0, 4, 3, 7, 6, 10]);
 /// let tensor: AnyTensor = columns.into_tensor();
 /// # Ok::<(), tensor_kernels::Error>(())
 /// ```
@@ -79,5 +82,68 @@ impl<K> From<AnyReshaped<K>> for AnyOperand<'_, K> {
 impl<K> From<AnyReshaped<K>> for AnyTensorBase<K> {
     fn from(reshaped: AnyReshaped<K>) -> Self {
         reshaped.tensor
+    }
+}
+
+/// The operators of what was reshaped.
+macro_rules! operators {
+    ($($trait:ident::$method:ident),*) => {$(
+        impl<'a, R, K> $trait<R> for &'a AnyReshaped<K>
+        where
+            &'a AnyTensorBase<K>: $trait<R>,
+        {
+            type Output = <&'a AnyTensorBase<K> as $trait<R>>::Output;
+
+            /// # Panics
+            /// Where the method of the same name returns an error.
+            #[track_caller]
+            fn $method(self, other: R) -> Self::Output {
+                (&self.tensor).$method(other)
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add::add, Sub::sub, Mul::mul, Div::div, Rem::rem, BitAnd::bitand, BitOr::bitor, BitXor::bitxor,
+    Shl::shl, Shr::shr
+}
+
+/// The same for operators of one operand.
+macro_rules! unary_operators {
+    ($($trait:ident::$method:ident),*) => {$(
+        impl<'a, K> $trait for &'a AnyReshaped<K>
+        where
+            &'a AnyTensorBase<K>: $trait,
+        {
+            type Output = <&'a AnyTensorBase<K> as $trait>::Output;
+
+            /// # Panics
+            /// Where the method of the same name returns an error.
+            #[track_caller]
+            fn $method(self) -> Self::Output {
+                (&self.tensor).$method()
+            }
+        }
+    )*};
+}
+
+unary_operators! { Neg::neg, Not::not }
+
+impl<K: ReadKernel> PartialEq for AnyReshaped<K> {
+    /// # Panics
+    /// As `RefCell` does, when a storage is being written.
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.tensor.eq(&other.tensor)
+    }
+}
+
+impl<K: ReadKernel> PartialEq<AnyTensorBase<K>> for AnyReshaped<K> {
+    /// # Panics
+    /// As `RefCell` does, when a storage is being written.
+    #[track_caller]
+    fn eq(&self, other: &AnyTensorBase<K>) -> bool {
+        self.tensor.eq(other)
     }
 }

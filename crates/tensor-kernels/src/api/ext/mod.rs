@@ -25,6 +25,7 @@ mod patterns;
 #[cfg(feature = "reductions")]
 mod reduce;
 mod reshaped;
+mod reshaped_operators;
 mod reshaped_view;
 mod write;
 

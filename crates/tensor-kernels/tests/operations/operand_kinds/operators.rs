@@ -109,3 +109,30 @@ fn a_mutable_view_behind_a_reference_is_written_more_than_once() {
     shift(&mut x, &by.read().unwrap().as_view()).unwrap();
     assert_eq!(numbers, [5.0, 5.5]);
 }
+
+/// What `reshape` and `rearrange` return is used as what it holds.
+#[test]
+fn reshaped_tensors_and_views_have_the_operators_of_what_they_hold() {
+    let x = tensor(A);
+    let (flat, columns) = (x.reshape([6]).unwrap(), x.t().unwrap().reshape([6]).unwrap());
+    let guard = x.read().unwrap();
+    let (view, copy) = (guard.as_view(), guard.as_view().t().unwrap());
+    let (view, copy) = (view.reshape([6]).unwrap(), copy.reshape([6]).unwrap());
+    assert!(!flat.copied() && columns.copied() && !view.copied() && copy.copied());
+    let twice = A.map(|a| 2 * a);
+    sum_of([&flat + &flat, &flat + &view, &view + &flat, &flat * 2, &view * 2], &twice);
+    sum_of([flat.clone() + &*flat, view.clone() + &view], &twice);
+    sum_of([-&flat, -flat.clone(), -&view], &A.map(|a| -a));
+    sum_of([!&flat - 1, !&view - 1], &A.map(|a| !a - 1));
+    let sum: Vec<_> = elements(&columns).iter().map(|a| a + 1).collect();
+    sum_of([&columns + 1, &copy + 1], &sum);
+    assert_eq!(flat, *flat);
+    assert_eq!(*flat, flat);
+    assert_eq!(view, *flat);
+    assert_eq!(*flat, view);
+    assert!(flat != columns && view != copy && flat == flat.clone() && view == view.clone());
+    assert_eq!((&flat).into_iter().collect::<Vec<_>>(), A);
+    drop(guard);
+    Tensor::full([6], 7).unwrap().neg_into(&flat).unwrap();
+    assert_eq!(elements(&x), [-7; 6]);
+}
