@@ -95,6 +95,8 @@ pub use layout::{
     ReductionShape, Remedy, Runs, StrideBreak, WhyNotContiguous, WhyNotView,
 };
 pub use operand::{Aliasing, Handle, Operand, Reading, ResolvedOperand, WriteScope};
+#[doc(hidden)]
+pub use operators::or_panic;
 pub use operators::{AssignKernel, Bare, BinaryKernel, ReadKernel, UnaryKernel, op};
 pub use output::{Output, OutputSlice, Writing};
 

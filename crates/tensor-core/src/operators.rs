@@ -15,7 +15,7 @@
 
 use std::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign,
-    Mul, MulAssign, Neg, Not, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
+    Mul, MulAssign, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
 };
 
 use crate::{
@@ -113,59 +113,67 @@ pub trait UnaryKernel<Op, T: Element>: Sized {
     fn unary(a: Operand<'_, T>) -> Result<TensorBase<T, Self>>;
 }
 
-/// A panic in a closure would be reported at the closure, not at the caller.
+/// The value, or a panic with the error. A panic in a closure would be reported at the closure, not
+/// at the caller.
+#[doc(hidden)]
 #[track_caller]
-pub(crate) fn or_panic<T>(result: Result<T>) -> T {
+pub fn or_panic<T>(result: Result<T>) -> T {
     match result {
         Ok(value) => value,
         Err(refused) => panic!("{refused}"),
     }
 }
 
-/// Operators whose left operand is of one type, by reference or by value.
+/// Operators whose left operand is of one type, by reference or by value: one with elements `T`,
+/// kernels `K` and `as_operand`. Crates with kernels call it for types of theirs.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! left_operators {
     ($([$($life:lifetime)*] $left:ty;)*) => {$(
-        left_operators! { @binary [$($life)*] $left:
+        $crate::left_operators! { @binary [$($life)*] $left:
             Add::add, Sub::sub, Mul::mul, Div::div, Rem::rem, BitAnd::bitand, BitOr::bitor,
             BitXor::bitxor, Shl::shl, Shr::shr
         }
-        left_operators! { @unary [$($life)*] $left: Neg::neg, Not::not }
+        $crate::left_operators! { @unary [$($life)*] $left: Neg::neg, Not::not }
     )*};
 
     (@binary $lives:tt $left:ty: $($trait:ident::$method:ident),*) => {$(
-        left_operators! { @one $lives $left, $trait::$method }
+        $crate::left_operators! { @one $lives $left, $trait::$method }
     )*};
 
     (@one [$($life:lifetime)*] $left:ty, $trait:ident::$method:ident) => {
-        impl<$($life,)* R, T: Element, K> $trait<R> for $left
+        impl<$($life,)* R, T: $crate::Element, K> ::std::ops::$trait<R> for $left
         where
-            R: AsOperand<T>,
-            K: BinaryKernel<op::$trait, T>,
+            R: $crate::AsOperand<T>,
+            K: $crate::BinaryKernel<$crate::op::$trait, T>,
         {
-            type Output = TensorBase<K::Output, K>;
+            type Output = $crate::TensorBase<K::Output, K>;
 
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
             fn $method(self, other: R) -> Self::Output {
-                or_panic(K::binary(self.as_operand(), other.as_operand()))
+                $crate::or_panic(K::binary(self.as_operand(), other.as_operand()))
             }
         }
     };
 
     (@unary $lives:tt $left:ty: $($trait:ident::$method:ident),*) => {$(
-        left_operators! { @one_unary $lives $left, $trait::$method }
+        $crate::left_operators! { @one_unary $lives $left, $trait::$method }
     )*};
 
     (@one_unary [$($life:lifetime)*] $left:ty, $trait:ident::$method:ident) => {
-        impl<$($life,)* T: Element, K: UnaryKernel<op::$trait, T>> $trait for $left {
-            type Output = TensorBase<T, K>;
+        impl<$($life,)* T: $crate::Element, K> ::std::ops::$trait for $left
+        where
+            K: $crate::UnaryKernel<$crate::op::$trait, T>,
+        {
+            type Output = $crate::TensorBase<T, K>;
 
             /// # Panics
             /// Where the method of the same name returns an error.
             #[track_caller]
-            fn $method(self) -> TensorBase<T, K> {
-                or_panic(K::unary(self.as_operand()))
+            fn $method(self) -> Self::Output {
+                $crate::or_panic(K::unary(self.as_operand()))
             }
         }
     };

@@ -18,7 +18,7 @@ use super::{
     function::{Function1, Function2, Function3},
     isa::{Isa, Kernel},
     register_op::RegisterOp,
-    row_chunks::{array_ptr, each_in_chunks, is_short, values},
+    row_chunks::{array_ptr, each_in_chunks, in_chunks, is_short, values},
 };
 use crate::{
     exec::SimdLevel,
@@ -210,7 +210,7 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
         let RowBlock { ptrs: [mut out, mut a], row_strides, is_scalar: [_, is_scalar], rows, len } =
             *block;
-        if !F::IS_COUNTED && !F::HAS_LARGE_ARGUMENT_PATH && !is_scalar && is_short::<R>(len) {
+        if in_chunks!(F) && !is_scalar && is_short::<R>(len) {
             for _ in 0..rows {
                 each_in_chunks!(R, out.cast::<R>(), len, at => self.0.call::<M>(
                     // SAFETY: `Compute::rows`: `len` elements can be read, and `at < len`.
@@ -404,7 +404,7 @@ macro_rules! rows {
         [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
-        if !F::IS_COUNTED && !F::HAS_LARGE_ARGUMENT_PATH && is_short::<R>(len) {
+        if in_chunks!(F) && is_short::<R>(len) {
             for _ in 0..rows {
                 each_in_chunks!(R, $out, len, at => $self.0.call::<M>(
                     // SAFETY: as below.

@@ -24,6 +24,13 @@ pub(crate) trait Function1<A>: Sync {
     /// Is it called once for each result, also for results that are equal? It may count its calls.
     const IS_COUNTED: bool = false;
 
+    /// Is there no vector instruction for it, so that results are computed one by one? Then no
+    /// result is computed twice to fill a register.
+    #[inline(always)]
+    fn is_scalar_code() -> bool {
+        false
+    }
+
     /// The operation of registers that this is for f32 and f64, if there is one.
     const REGISTER_OP: Option<RegisterOp> = None;
 
@@ -65,6 +72,12 @@ pub(crate) trait Function2<A, B>: Sync {
 
     /// Is it called once for each result, also for results that are equal? It may count its calls.
     const IS_COUNTED: bool = false;
+
+    /// See [`Function1::is_scalar_code`].
+    #[inline(always)]
+    fn is_scalar_code() -> bool {
+        false
+    }
 
     /// The operation of registers that this is for f32 and f64, if there is one.
     const REGISTER_OP: Option<RegisterOp> = None;
@@ -108,6 +121,12 @@ pub(crate) trait Function3<A, B, C>: Sync {
 
     /// Is it called once for each result, also for results that are equal? It may count its calls.
     const IS_COUNTED: bool = false;
+
+    /// See [`Function1::is_scalar_code`].
+    #[inline(always)]
+    fn is_scalar_code() -> bool {
+        false
+    }
 
     /// The operation of registers that this is for f32 and f64, if there is one.
     const REGISTER_OP: Option<RegisterOp> = None;

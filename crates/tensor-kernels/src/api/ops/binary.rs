@@ -59,6 +59,14 @@ macro_rules! functions {
             }
 
             $(
+                #[doc = concat!("Integers are; see `", stringify!($check), "`.")]
+                #[inline(always)]
+                fn is_scalar_code() -> bool {
+                    !<$t as Number>::DIVISION_HAS_LARGE_ARGUMENT_PATH
+                }
+            )?
+
+            $(
                 const COMPUTES_MUCH: bool = $much;
             )?
 

@@ -1,6 +1,8 @@
 //! Operations on one operand.
 
-use tensor_core::{AsOperand, Element, Operand, Output, Result, TensorBase};
+use std::any::TypeId;
+
+use tensor_core::{AsOperand, Category, Element, Operand, Output, Result, TensorBase};
 
 #[cfg(tensor_compiled)]
 use crate::kernel::{Map, Operation};
@@ -127,6 +129,12 @@ impl<U> Convert<U> {
 impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
     type Output = U;
 
+    /// Conversions of floats to integers are, because of values out of range.
+    #[inline(always)]
+    fn is_scalar_code() -> bool {
+        T::DTYPE.category() == Category::Float && is_integer::<U>()
+    }
+
     #[cfg(tensor_compiled)]
     fn compiled(operation: &Map<Self, T>) -> Option<&dyn Operation<2>> {
         find_conversion(operation)
@@ -136,6 +144,15 @@ impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
     fn call<M: FmaMode>(&self, a: T) -> U {
         a.cast()
     }
+}
+
+/// Known when the program is compiled.
+#[inline(always)]
+fn is_integer<U: Element>() -> bool {
+    macro_rules! is_one_of {
+        ($($integer:ident)*) => { $(TypeId::of::<U>() == TypeId::of::<$integer>())||* };
+    }
+    is_one_of!(u8 u16 u32 u64 i8 i16 i32 i64)
 }
 
 /// The conversions between the commonest types; see [`compiled`](crate::api::compiled).
