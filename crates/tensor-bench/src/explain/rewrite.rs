@@ -103,7 +103,10 @@ fn calls(state: &State, remedy: &Remedy) -> String {
         }
         Remedy::View { shape } => format!(".view{}", tuple(shape)),
         Remedy::Permute { dims, shape } => format!(".permute{}{}", tuple(dims), reshaped(shape)),
-        Remedy::CopyBlock { dims, .. } => format!("copy dimensions {} only", tuple(dims)),
+        // The same calls as in Rust, written as a chain.
+        Remedy::CopyBlock { .. } => {
+            remedy.to_string().replace("(&[", "(").replace("])", ")").replace('?', "")
+        }
         Remedy::CopyAll { shape: Some(shape) } => format!(".reshape{}", tuple(shape)),
         _ => ".contiguous()".to_owned(),
     }
@@ -120,7 +123,7 @@ fn cost(state: &State, remedy: &Remedy, copied: &Layout) -> String {
         }
         Remedy::CopyBlock { blocks, block_shape, .. } => {
             let block = size(block_shape.iter().product());
-            format!("copies {copied}, or one of {blocks} blocks of {block} at a time")
+            format!("copies {blocks} blocks of {block}")
         }
         _ => format!("copies {copied}"),
     }

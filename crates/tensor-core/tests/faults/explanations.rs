@@ -147,12 +147,15 @@ fn a_border_in_the_last_dimensions_needs_a_copy_of_these_only() {
     let why = images.why_not_view([8, 5, 12]).unwrap().unwrap().in_bytes(2);
     let expected = Remedy::CopyBlock {
         dims: vec![2, 3],
+        source: vec![8, 5, 4, 3],
+        repeated: vec![],
         block_shape: vec![12],
         blocks: 40,
         shape: vec![8, 5, 12],
     };
     assert_eq!(why.remedies()[2], expected);
-    let text = "copy dims [2, 3] only: copies 960 bytes, or one of 40 blocks of 24 bytes at a time";
+    let text = "- .select(1, i1)?.select(0, i0)?.reshape(&[12]) for each i0, i1: \
+                copies 40 blocks of 24 bytes";
     assert!(why.to_string().contains(text), "{why}");
 }
 

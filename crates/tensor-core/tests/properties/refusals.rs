@@ -6,6 +6,7 @@ use tensor_core::{DimGroup, Error, Layout, Remedy};
 
 use crate::{
     naive::{Naive, indices, layouts},
+    printed_calls::results_of_text,
     questions::{any_layout, is_consecutive, reshaped, strides_for},
 };
 
@@ -44,6 +45,24 @@ fn result_of(remedy: &Remedy, layout: &Layout) -> Naive {
             ..result
         },
     }
+}
+
+/// Does the printed text, as calls, give the same as the way out itself? For blocks: does it give
+/// each block, in the order of the result, with what repeats only once?
+fn check_text(layout: &Layout, remedy: &Remedy) -> Result<(), TestCaseError> {
+    let results = results_of_text(remedy, layout);
+    match remedy {
+        Remedy::CopyBlock { dims, block_shape, blocks: count, repeated, .. } if *count > 1 => {
+            prop_assert_eq!(results.len(), *count);
+            prop_assert!(results.iter().all(|result| result.shape == *block_shape));
+            let once = repeated.iter().try_fold(layout.clone(), |part, &d| part.narrow(d, 0, 1));
+            let expected = blocks(&Naive::of(&once.unwrap()), dims);
+            let found: Vec<_> = results.into_iter().map(|result| result.offsets).collect();
+            prop_assert_eq!(found, expected, "{:?}: {}", layout, remedy);
+        }
+        _ => prop_assert_eq!(&results, &[result_of(remedy, layout)], "{:?}: {}", layout, remedy),
+    }
+    Ok(())
 }
 
 /// Do the groups cover all dimensions, is each equivalent to one dimension, and no two of them?
@@ -162,6 +181,7 @@ proptest! {
                 }
             }
             check_blocks(&layout, &target, remedy)?;
+            check_text(&layout, remedy)?;
             let copied = remedy.copied(&layout).unwrap().numel();
             prop_assert!(copied >= least, "{}", text);
             least = copied;
@@ -201,6 +221,7 @@ proptest! {
         prop_assert_eq!(at.expected() as usize, after);
         for remedy in why.remedies() {
             prop_assert!(remedy.apply(&layout).unwrap().is_contiguous(), "{}", remedy);
+            check_text(&layout, remedy)?;
             let result = result_of(remedy, &layout);
             match remedy {
                 Remedy::Permute { .. } => prop_assert!(is_consecutive(&result.offsets)),

@@ -35,6 +35,10 @@ pub enum Remedy {
     CopyBlock {
         /// The dimensions of a block.
         dims: Vec<usize>,
+        /// The shape that it is a part of.
+        source: Vec<usize>,
+        /// The dimensions that repeat their elements with stride 0, if they are not of a block.
+        repeated: Vec<usize>,
         /// What a contiguous copy of a block is viewed as.
         block_shape: Vec<usize>,
         /// The number of blocks.
@@ -108,10 +112,16 @@ fn signed(sizes: &[usize]) -> DimVec<isize> {
 
 /// One index of every dimension outside of `block` that repeats its elements.
 fn copied_part(layout: &Layout, block: &[usize]) -> Result<Layout> {
-    let repeats = |d: usize| layout.strides[d] == 0 && !block.contains(&d);
+    let repeated = repeated(layout, block);
     let sizes = layout.shape.iter().enumerate();
-    let shape = sizes.map(|(d, &size)| if repeats(d) { 1 } else { size }).collect();
+    let shape = sizes.map(|(d, &size)| if repeated.contains(&d) { 1 } else { size }).collect();
     Layout::checked(shape, layout.strides.clone(), layout.offset)
+}
+
+/// The dimensions outside of `block` that repeat their elements.
+fn repeated(layout: &Layout, block: &[usize]) -> Vec<usize> {
+    let repeats = |&d: &usize| layout.strides[d] == 0 && !block.contains(&d);
+    (0..layout.ndim()).filter(repeats).collect()
 }
 
 /// The ways out of a refused view, the cheapest first.
@@ -191,7 +201,8 @@ fn copy_block(layout: &Layout, target: &[usize]) -> Option<Remedy> {
     }
     let is_counted = |&d: &usize| !dims.contains(&d) && layout.strides[d] != 0;
     let blocks = elements(&mut (0..layout.ndim()).filter(is_counted));
-    Some(Remedy::CopyBlock { dims, block_shape, blocks, shape: target.to_vec() })
+    let (source, repeated) = (layout.shape.to_vec(), repeated(layout, &dims));
+    Some(Remedy::CopyBlock { dims, source, repeated, block_shape, blocks, shape: target.to_vec() })
 }
 
 /// Can the dimensions be viewed as the sizes?

@@ -13,12 +13,35 @@ impl fmt::Display for Remedy {
             Self::Permute { dims, shape: Some(shape) } => {
                 format!(".permute(&{dims:?})?.view(&{shape:?})")
             }
-            Self::CopyBlock { dims, .. } => format!("copy dims {dims:?} only"),
+            Self::CopyBlock { blocks: 1, source, repeated, shape, .. } => {
+                let narrowed: String =
+                    repeated.iter().map(|d| format!(".narrow({d}, 0, 1)?")).collect();
+                format!("{narrowed}.contiguous()?.expand(&{source:?})?.view(&{shape:?})")
+            }
+            Self::CopyBlock { dims, source, repeated, block_shape, .. } => {
+                let (selected, each) = one_block(dims, source, repeated);
+                format!("{selected}.reshape(&{block_shape:?}) for each {each}")
+            }
             Self::CopyAll { shape: None } => ".contiguous()".to_owned(),
             Self::CopyAll { shape: Some(shape) } => format!(".reshape(&{shape:?})"),
         };
         f.write_str(&calls)
     }
+}
+
+/// The calls that select one block, and the names of the indices that differ between blocks. The
+/// last dimension comes first: the numbers of those before it stay as they are.
+fn one_block(dims: &[usize], source: &[usize], repeated: &[usize]) -> (String, String) {
+    let (mut calls, mut names) = (String::new(), Vec::new());
+    for d in (0..source.len()).rev().filter(|d| !dims.contains(d)) {
+        if source[d] == 1 || repeated.contains(&d) {
+            calls += &format!(".select({d}, 0)?");
+        } else {
+            calls += &format!(".select({d}, i{d})?");
+            names.insert(0, format!("i{d}"));
+        }
+    }
+    (calls, names.join(", "))
 }
 
 /// Bytes, or elements if the width of one is not known.
@@ -42,7 +65,7 @@ fn cost(remedy: &Remedy, layout: &Layout, itemsize: Option<usize>) -> String {
         }
         Remedy::CopyBlock { blocks, block_shape, .. } => {
             let block = amount(block_shape.iter().product(), itemsize);
-            format!("copies {copied}, or one of {blocks} blocks of {block} at a time")
+            format!("copies {blocks} blocks of {block}")
         }
         Remedy::CopyAll { .. } => format!("copies {copied}"),
     }
