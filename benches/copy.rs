@@ -1,6 +1,7 @@
 //! Copies to row-major order: from the view with a preallocated result, `contiguous()` with an
 //! allocated one, from a contiguous source, and plain `memcpy` of the same bytes. The difference
-//! between the first and the third is the cost of the layout.
+//! between the first and the third is the cost of the layout. Then the methods that read every
+//! element of a tensor.
 
 mod common;
 
@@ -11,6 +12,7 @@ use tensor_bench::{
     cases::operand::Operand,
     measure::setting::Setting,
     suite::{Case, Op, Setup, with_ready},
+    track::reading,
 };
 
 fn copies(criterion: &mut Criterion) {
@@ -40,5 +42,14 @@ fn copy(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(),
     Ok(())
 }
 
-criterion_group! { name = benches; config = criterion(); targets = copies }
+/// Methods that read all elements: to a vector, in a comparison, by an iterator.
+fn readings(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("reading");
+    for reading in reading::readings().expect("there is memory for 96 KiB") {
+        bench_bytes(&mut group, reading.name, reading.bytes(), || reading.run());
+    }
+    group.finish();
+}
+
+criterion_group! { name = benches; config = criterion(); targets = copies, readings }
 criterion_main!(benches);

@@ -37,7 +37,7 @@ pub(crate) fn cases(chosen: fn(&Case) -> bool) -> Vec<Case> {
     let subjects = table::subjects().expect("the table of cases is right");
     let cases = subjects.into_iter().filter_map(|subject| match subject {
         Subject::Work(case) => Some(case),
-        Subject::Metadata(_) => None,
+        Subject::Metadata(_) | Subject::Reading(_) => None,
     });
     cases.filter(chosen).collect()
 }

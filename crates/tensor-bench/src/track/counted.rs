@@ -16,7 +16,7 @@ use std::{hint::black_box, thread, time::Duration};
 
 use tensor_kernels::{Exec, Machine};
 
-use super::{Subject, metadata::Operation};
+use super::Subject;
 use crate::{
     Failure, Result,
     measure::{
@@ -92,7 +92,8 @@ pub fn perform(subjects: &[&Subject]) -> Result<()> {
 fn parts(subject: &Subject) -> Result<()> {
     match subject {
         Subject::Work(case) => work(case),
-        Subject::Metadata(operation) => metadata(operation),
+        Subject::Metadata(operation) => twice(counted_part_run, &mut || operation.run()),
+        Subject::Reading(reading) => twice(counted_part_run, &mut || reading.run()),
     }
 }
 
@@ -104,10 +105,6 @@ fn work(case: &Case) -> Result<()> {
         twice(counted_part_run, &mut || ready.preallocated())?;
         twice(counted_part_allocating, &mut || ready.allocating())
     })
-}
-
-fn metadata(operation: &Operation) -> Result<()> {
-    twice(counted_part_run, &mut || operation.run())
 }
 
 /// Runs a part once to warm up and once counted. The caches are swept first, so they do not depend

@@ -6,7 +6,7 @@
 //! run.
 //!
 //! - [`table`] is the table of cases for the command line, criterion and callgrind. A [`Subject`]
-//!   is a case of a suite or an operation on layouts alone;
+//!   is a case of a suite, an operation on layouts alone, or a method that reads a tensor;
 //! - [`timing`] takes times in passes over the whole table; [`counting`] starts valgrind, and
 //!   [`counted`] is what runs in it;
 //! - [`regret`] is how far the planner is from the fastest plans of random copies;
@@ -21,6 +21,7 @@ pub mod counting;
 pub mod history;
 pub mod metadata;
 pub mod profile;
+pub mod reading;
 pub mod record;
 pub mod regret;
 pub mod subject;

@@ -4,19 +4,21 @@ use std::fmt;
 
 use tensor_kernels::Exec;
 
-use super::metadata::Operation;
+use super::{metadata::Operation, reading::Reading};
 use crate::{
     Result,
     suite::{self, Against, Case},
 };
 
-/// A case of a suite, or an operation on a layout alone.
+/// A case of a suite, an operation on a layout alone, or a method that reads a tensor.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// A copy or an elementwise operation.
     Work(Case),
     /// An operation that moves no elements.
     Metadata(Operation),
+    /// A method that reads all elements of a tensor.
+    Reading(Reading),
 }
 
 impl fmt::Display for Subject {
@@ -24,6 +26,7 @@ impl fmt::Display for Subject {
         match self {
             Subject::Work(case) => case.fmt(f),
             Subject::Metadata(operation) => write!(f, "layout/{}", operation.name),
+            Subject::Reading(reading) => write!(f, "reading/{}", reading.name),
         }
     }
 }
@@ -34,6 +37,7 @@ impl Subject {
         match self {
             Subject::Work(case) => case.op.name(),
             Subject::Metadata(_) => "metadata",
+            Subject::Reading(_) => "reading",
         }
     }
 
@@ -42,14 +46,16 @@ impl Subject {
         match self {
             Subject::Work(case) => Some(case.out.name()),
             Subject::Metadata(_) => None,
+            Subject::Reading(_) => Some("f32"),
         }
     }
 
-    /// [`Case::bytes`]; an operation on a layout moves none.
+    /// [`Case::bytes`]; an operation on a layout moves none, and other methods read them.
     pub fn bytes(&self) -> u64 {
         match self {
             Subject::Work(case) => case.bytes(),
             Subject::Metadata(_) => 0,
+            Subject::Reading(reading) => reading.bytes(),
         }
     }
 
@@ -57,7 +63,7 @@ impl Subject {
     pub fn memory(&self) -> u128 {
         match self {
             Subject::Work(case) => case.memory(Against::NAIVE),
-            Subject::Metadata(_) => 0,
+            Subject::Metadata(_) | Subject::Reading(_) => 0,
         }
     }
 
@@ -69,6 +75,7 @@ impl Subject {
         match self {
             Subject::Work(case) => suite::path(exec, case),
             Subject::Metadata(_) => Ok("view"),
+            Subject::Reading(_) => Ok("method"),
         }
     }
 
@@ -80,6 +87,7 @@ impl Subject {
         match self {
             Subject::Work(case) => suite::plan(exec, case),
             Subject::Metadata(operation) => Ok(operation.call.to_owned()),
+            Subject::Reading(reading) => Ok(reading.call.to_owned()),
         }
     }
 }

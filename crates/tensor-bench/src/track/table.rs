@@ -1,15 +1,16 @@
 //! The table of cases for records, criterion and callgrind.
 //!
-//! It is a suite file, followed by the operations on layouts alone; a table of the user is a suite
-//! file too. Every path of copies and of elementwise operations is in it. Most sizes fit into a
-//! cache, because the cases also run under valgrind, about fifty times slower.
+//! It is a suite file, followed by the operations on layouts alone and the methods that read
+//! tensors; a table of the user is a suite file too. Every path of copies and of elementwise
+//! operations is in it. Most sizes fit into a cache, because the cases also run under valgrind,
+//! about fifty times slower.
 //!
 //! Records have a small [`POPULATION`] besides: a change that helps the chosen cases and harms
 //! others is seen there. Criterion, which takes seconds for a case, leaves it out.
 
 use std::{collections::HashSet, ffi::OsString, path::Path};
 
-use super::{Subject, metadata};
+use super::{Subject, metadata, reading};
 use crate::{Failure, Result, input::file, suite};
 
 /// The suite file of the table.
@@ -24,7 +25,8 @@ pub const POPULATION: &str = include_str!("../../../../benches/suite/population.
 /// None; a test checks that.
 pub fn subjects() -> Result<Vec<Subject>> {
     let operations = metadata::operations()?.into_iter().map(Subject::Metadata);
-    Ok(parse(CASES)?.into_iter().chain(operations).collect())
+    let readings = reading::readings()?.into_iter().map(Subject::Reading);
+    Ok(parse(CASES)?.into_iter().chain(operations).chain(readings).collect())
 }
 
 /// A table of the user: a suite file.

@@ -106,12 +106,16 @@ pub const COMMAND: &str = "pass";
 pub fn pass(setting: &Setting, subject: &Subject, setup: Setup, also: Also) -> Result<Pass> {
     match subject {
         Subject::Work(case) => work(setting, case, setup, also),
-        Subject::Metadata(operation) => {
-            let mut race = Race::new(setting.budget);
-            let run = race.enter(Contender::new(|| operation.run()));
-            Ok(Pass::of(race.run()?[run]))
-        }
+        Subject::Metadata(operation) => alone(setting, || operation.run()),
+        Subject::Reading(reading) => alone(setting, || reading.run()),
     }
+}
+
+/// A call that is compared with nothing.
+fn alone(setting: &Setting, call: impl FnMut() -> Result<()>) -> Result<Pass> {
+    let mut race = Race::new(setting.budget);
+    let run = race.enter(Contender::new(call));
+    Ok(Pass::of(race.run()?[run]))
 }
 
 fn work(setting: &Setting, case: &Case, setup: Setup, also: Also) -> Result<Pass> {

@@ -154,7 +154,7 @@ fn a_border_in_the_last_dimensions_needs_a_copy_of_these_only() {
         shape: vec![8, 5, 12],
     };
     assert_eq!(why.remedies()[2], expected);
-    let text = "- .select(1, i1)?.select(0, i0)?.reshape(&[12]) for each i0, i1: \
+    let text = "- .select(1, i1)?.select(0, i0)?.reshape(&[12]) for all i0, i1: \
                 copies 40 blocks of 24 bytes";
     assert!(why.to_string().contains(text), "{why}");
 }

@@ -62,7 +62,7 @@ fn call_all(layout: &Layout, calls: &str, index: &[(String, usize)]) -> Naive {
 /// What the text of a way out gives: one tensor, or one for each index of its blocks.
 pub(crate) fn results_of_text(remedy: &Remedy, layout: &Layout) -> Vec<Naive> {
     let text = remedy.to_string();
-    let Some((calls, names)) = text.split_once(" for each ") else {
+    let Some((calls, names)) = text.split_once(" for all ") else {
         return vec![call_all(layout, &text, &[])];
     };
     let names: Vec<String> = names.split(", ").map(str::to_owned).collect();

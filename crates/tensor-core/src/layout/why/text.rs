@@ -19,8 +19,8 @@ impl fmt::Display for Remedy {
                 format!("{narrowed}.contiguous()?.expand(&{source:?})?.view(&{shape:?})")
             }
             Self::CopyBlock { dims, source, repeated, block_shape, .. } => {
-                let (selected, each) = one_block(dims, source, repeated);
-                format!("{selected}.reshape(&{block_shape:?}) for each {each}")
+                let (selected, names) = one_block(dims, source, repeated);
+                format!("{selected}.reshape(&{block_shape:?}) for all {names}")
             }
             Self::CopyAll { shape: None } => ".contiguous()".to_owned(),
             Self::CopyAll { shape: Some(shape) } => format!(".reshape(&{shape:?})"),
