@@ -1,8 +1,8 @@
 //! The plan of a case, by name and in words.
 
 use tensor_kernels::{
-    CopyPlan, DimVec, ElementwiseExplanation, Exec, Layout, elementwise_path, explain_elementwise,
-    explain_operation, explain_reduction,
+    CopyPlan, DimVec, ElementwiseExplanation, Exec, Layout, ReductionExplanation, elementwise_path,
+    explain_elementwise, explain_operation, explain_reduction,
 };
 
 use super::{Case, Op};
@@ -18,7 +18,7 @@ pub fn path(exec: &Exec, case: &Case) -> Result<&'static str> {
     let (result, out) = (|| Layout::contiguous(case.shape()), case.out.size());
     Ok(match layouts.as_slice() {
         [a] if case.op == Op::Copy => copy_path(exec, a, out)?,
-        [_] if case.op.is_reduction() => "reduction",
+        [a] if case.op.is_reduction() => reduction(exec, case, a)?.path(),
         [a] => elementwise_path([&result()?, a], [out, width(0)])?,
         [a, b] => elementwise_path([&result()?, a, b], [out, width(0), width(1)])?,
         [a, b, c] => elementwise_path([&result()?, a, b, c], [out, width(0), width(1), width(2)])?,
@@ -53,11 +53,7 @@ pub fn explanation(exec: &Exec, case: &Case) -> Result<String> {
         [a] if case.op == Op::Copy => {
             CopyPlan::new(a, &result, out, &exec.machine)?.explain(exec).to_string()
         }
-        [a] if case.op.is_reduction() => {
-            let over: Vec<isize> = case.dims.iter().map(|&dim| dim as isize).collect();
-            let (name, dtype) = (case.op.name(), case.operands[0].dtype);
-            explain_reduction(exec, name, dtype, a, &over)?.to_string()
-        }
+        [a] if case.op.is_reduction() => reduction(exec, case, a)?.to_string(),
         [a] => elementwise(exec, case, [&result, a])?.to_string(),
         [a, b] => elementwise(exec, case, [&result, a, b])?.to_string(),
         [a, b, c] => elementwise(exec, case, [&result, a, b, c])?.to_string(),
@@ -81,6 +77,12 @@ pub fn path_of_operation(exec: &Exec, case: &Case) -> Result<&'static str> {
         [a, b, c] => elementwise(exec, case, [&result()?, a, b, c])?.path(),
         _ => path(exec, case)?,
     })
+}
+
+fn reduction(exec: &Exec, case: &Case, input: &Layout) -> Result<ReductionExplanation> {
+    let over: Vec<isize> = case.dims.iter().map(|&dim| dim as isize).collect();
+    let (name, dtype) = (case.op.name(), case.operands[0].dtype);
+    Ok(explain_reduction(exec, name, dtype, input, &over)?)
 }
 
 fn elementwise<const N: usize>(

@@ -117,6 +117,9 @@ mod tests {
         for path in elementwise {
             assert!(taken.contains(path), "no case takes {path}");
         }
+        for path in ["direct", "copied", "listed", "two_stages"] {
+            assert!(taken.contains(path), "no reduction takes {path}");
+        }
     }
 
     /// So that the file can be made again, and each of its cases be found by its seed.

@@ -11,7 +11,15 @@ use crate::api::tensor::Simd;
 /// A reshaped or rearranged tensor that records whether its elements had to be copied; see
 /// [`TensorExt::reshape`] and [`TensorExt::rearrange`].
 ///
-/// It dereferences to the tensor.
+/// It dereferences to the tensor, and has its operators. With a value on the left, dereference it:
+///
+/// ```
+/// use tensor_kernels::{Tensor, TensorExt};
+///
+/// let rows = Tensor::arange(0.0, 6.0, 1.0)?.reshape([2, 3])?;
+/// assert_eq!(&rows + 1.0, 1.0 + &*rows);
+/// # Ok::<(), tensor_kernels::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Reshaped<T: Element, K = Simd> {
     pub(in crate::api) tensor: TensorBase<T, K>,
