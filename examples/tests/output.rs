@@ -51,7 +51,7 @@ macro_rules! prints_its_header {
     };
 }
 
-prints_its_header! { image_batch own_buffers chunks attention windows generic threads }
+prints_its_header! { image_batch own_buffers chunks attention windows generic interchange threads }
 
 /// A file that is not in the list would be neither tested nor found.
 #[test]

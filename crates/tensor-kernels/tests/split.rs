@@ -2,7 +2,7 @@
 //! thread.
 //!
 //! The unit tests of `partition` check that the parts of a plan make up the plan.
-#![cfg(feature = "rayon")]
+#![cfg(all(feature = "elementwise", feature = "rayon"))]
 
 mod common;
 

@@ -1,35 +1,14 @@
 //! ndarray's `as_standard_layout` of permuted and mirrored views, and its `Zip` over arrays of
 //! different orders, beside the same through `TensorView::from_ndarray`.
 
+mod copies;
+
 use std::error::Error;
 
+use copies::{assign, ours, theirs, zip};
 use ndarray::{Array, ArrayD, ArrayViewD, IxDyn, Slice, Zip};
-use tensor_kernels::{
-    Element, Exec, TensorView, TensorViewMut, copy_into, interchange::InterchangeError, to_vec,
-    zip_into,
-};
+use tensor_kernels::{Element, Exec};
 use timing::{best_of, ms, noise, print_table, row, speedup, timed};
-
-/// A view in row-major order as a new array, by ndarray.
-fn theirs<T: Element>(view: &ArrayViewD<'_, T>) -> ArrayD<T> {
-    view.as_standard_layout().into_owned()
-}
-
-/// The same by a strided copy.
-fn ours<T: Element>(exec: &Exec, view: &ArrayViewD<'_, T>) -> Result<ArrayD<T>, InterchangeError> {
-    let elements = to_vec(exec, &TensorView::from_ndarray(view.view())?)?;
-    Ok(Array::from_shape_vec(view.raw_dim(), elements).expect("as many elements as the view"))
-}
-
-/// `to.assign(view)` by a strided copy.
-fn assign<T: Element>(
-    exec: &Exec,
-    view: &ArrayViewD<'_, T>,
-    to: &mut ArrayD<T>,
-) -> Result<(), InterchangeError> {
-    let mut to = TensorViewMut::from_ndarray_mut(to.view_mut())?;
-    Ok(copy_into(exec, &TensorView::from_ndarray(view.view())?, &mut to)?)
-}
 
 /// The row of one copy: into a new array, and into one that is used again.
 fn copied<T: Element + PartialEq>(exec: &Exec, name: &str, view: ArrayViewD<'_, T>) -> Vec<String> {
@@ -60,11 +39,7 @@ fn zipped(exec: &Exec, name: &str, a: ArrayViewD<'_, f32>, b: ArrayViewD<'_, f32
     let mut expected = ArrayD::zeros(a.raw_dim());
     let mut out = expected.clone();
     let mut before = || Zip::from(&mut expected).and(&a).and(&b).for_each(|o, &a, &b| *o = f(a, b));
-    let mut after = || -> Result<(), InterchangeError> {
-        let (a, b) = (TensorView::from_ndarray(a.view())?, TensorView::from_ndarray(b.view())?);
-        zip_into(exec, &a, &b, &mut TensorViewMut::from_ndarray_mut(out.view_mut())?, f)?;
-        Ok(())
-    };
+    let mut after = || zip(exec, &a, &b, &mut out, f);
     before();
     after().expect("views that a layout can have");
     let [seconds_before, seconds_after] =
@@ -121,23 +96,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         zipped(exec, "4096² f32, b mirrored", square.view(), mirrored.view()),
     ]);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use ndarray::Ix2;
-    use tensor_kernels::{Tensor, count_copies};
-
-    /// An array frees its memory as a vector; a tensor's is aligned to 64 bytes.
-    #[test]
-    fn memory_of_a_tensor_becomes_an_array_by_a_copy_that_is_counted() {
-        let zeros = Tensor::<f32>::zeros([3, 4]).unwrap();
-        let (array, copies) = count_copies(|| zeros.into_ndarray::<Ix2>());
-        assert_eq!((array.unwrap().dim(), copies.count(), copies.bytes()), ((3, 4), 1, 48));
-        let entry = &copies.entries()[0];
-        assert_eq!((entry.op, entry.location.file()), ("into_ndarray", file!()));
-        let given = Tensor::from_vec(vec![1.0f32; 12], [3, 4]).unwrap().t().unwrap();
-        let (array, copies) = count_copies(|| given.into_ndarray::<Ix2>());
-        assert_eq!((array.unwrap().dim(), copies.count()), ((4, 3), 0));
-    }
 }

@@ -5,85 +5,15 @@
 //! of a dimension are brought together by one copy of the permuted array, and transformed by one
 //! call; three such rotations, and the array is in its first order again.
 
-use std::{error::Error, sync::Arc};
+mod fft3d;
 
-use rustfft::{Fft, FftPlanner, num_complex::Complex};
-use tensor_kernels::{Exec, Layout, Result, TensorView, TensorViewMut, copy_into};
+use std::error::Error;
+
+use fft3d::{C32, Fft3d};
+use tensor_kernels::{Exec, Result};
 use timing::{best_of, ms, noise, print_table, row, speedup, timed};
 
-type C32 = Complex<f32>;
-
 const SHAPES: [[usize; 3]; 4] = [[64, 64, 64], [128, 128, 128], [100, 120, 140], [256, 256, 256]];
-
-struct Fft3d {
-    shape: [usize; 3],
-    passes: [Arc<dyn Fft<f32>>; 3],
-    scratch: Vec<C32>,
-}
-
-impl Fft3d {
-    fn new(shape: [usize; 3]) -> Self {
-        let mut planner = FftPlanner::new();
-        let passes = shape.map(|len| planner.plan_fft_forward(len));
-        let scratch = passes.iter().map(|fft| fft.get_inplace_scratch_len()).max().unwrap_or(0);
-        Self { shape, passes, scratch: vec![C32::default(); scratch] }
-    }
-
-    /// Transforms the lanes of a dimension, which lie one after the other.
-    fn lanes(&mut self, dim: usize, data: &mut [C32]) {
-        self.passes[dim].process_with_scratch(data, &mut self.scratch);
-    }
-
-    /// The transforms alone: what a 3-D FFT takes if moving data were free.
-    fn transforms_only(&mut self, data: &mut [C32]) {
-        for dim in [2, 1, 0] {
-            self.lanes(dim, data);
-        }
-    }
-
-    fn gathered(&mut self, data: &mut [C32], lane: &mut [C32]) {
-        let [n0, n1, n2] = self.shape;
-        self.lanes(2, data);
-        for plane in data.chunks_exact_mut(n1 * n2) {
-            for start in 0..n2 {
-                self.strided(1, &mut plane[start..], n2, &mut lane[..n1]);
-            }
-        }
-        for start in 0..n1 * n2 {
-            self.strided(0, &mut data[start..], n1 * n2, &mut lane[..n0]);
-        }
-    }
-
-    fn strided(&mut self, dim: usize, data: &mut [C32], stride: usize, lane: &mut [C32]) {
-        for (to, from) in lane.iter_mut().zip(data.iter().step_by(stride)) {
-            *to = *from;
-        }
-        self.lanes(dim, lane);
-        for (to, from) in data.iter_mut().step_by(stride).zip(lane) {
-            *to = *from;
-        }
-    }
-
-    /// Three times from one buffer to the other, which then change places.
-    fn rotated(&mut self, exec: &Exec, data: &mut Vec<C32>, other: &mut Vec<C32>) -> Result<()> {
-        let [n0, n1, n2] = self.shape;
-        self.lanes(2, data);
-        rotate(exec, data, [n0, n1, n2], other)?;
-        self.lanes(1, other);
-        rotate(exec, other, [n2, n0, n1], data)?;
-        self.lanes(0, data);
-        rotate(exec, data, [n1, n2, n0], other)?;
-        std::mem::swap(data, other);
-        Ok(())
-    }
-}
-
-/// Copies an array so that its last dimension becomes the first one.
-fn rotate(exec: &Exec, from: &[C32], shape: [usize; 3], to: &mut [C32]) -> Result<()> {
-    let from = TensorView::new(from, Layout::contiguous(&shape)?)?.permute([2, 0, 1])?;
-    let mut to = TensorViewMut::new(to, Layout::contiguous(from.shape())?)?;
-    copy_into(exec, &from, &mut to)
-}
 
 /// The row of one shape.
 fn case(exec: &Exec, shape: [usize; 3]) -> Result<Vec<String>> {

@@ -11,7 +11,7 @@ use safetensors::{
 use tensor_core::{
     AnyTensor, Bare, DType, Error, Tensor,
     interchange::{
-        InterchangeError, WhyCopied,
+        InterchangeError, Mapped, WhyCopied,
         safetensors::{self as ours, SafetensorsFile, SaveOptions},
     },
 };
@@ -204,6 +204,8 @@ fn unaligned_tensors_are_copied_and_said_to_be() {
         assert_eq!(b.storage().is_read_only(), is_aligned);
         assert_eq!(b.get(&[0]).unwrap(), 1.5.into());
         assert_eq!(b.set(&[0], 2.0).is_err(), is_aligned);
+        let all = map_all(&content).unwrap();
+        assert_eq!((all[0].1.copied, all[1].1.copied), (None, expected));
     }
 }
 
@@ -214,6 +216,45 @@ fn mapped_tensors_are_read_only_and_keep_the_map() {
     drop(mapped);
     assert!(matches!(x.set(&[0, 0], 1), Err(Error::ReadOnly)));
     assert!(same(&x, &sample(DType::I64)));
+}
+
+/// Maps all tensors of a file of its own, which is removed while they are mapped.
+fn map_all(content: &[u8]) -> Result<Vec<(String, Mapped<Bare>)>, InterchangeError> {
+    let (_folder, path) = on_disk(content);
+    // SAFETY: nobody else knows the file.
+    unsafe { AnyTensor::map_safetensors(path) }
+}
+
+#[test]
+fn all_tensors_are_mapped_in_the_order_of_the_file() {
+    let dtypes: Vec<_> = all_dtypes().filter(|dtype| *dtype != DType::C128).collect();
+    let samples: Vec<_> = dtypes.iter().map(|&dtype| (dtype.name(), sample(dtype))).collect();
+    let named: Vec<_> = samples.iter().map(|(name, tensor)| (*name, tensor)).collect();
+    let content = written(&named, &SaveOptions::new());
+    let [opened, _] = both(&content).unwrap();
+    let all = map_all(&content).unwrap();
+    assert_eq!(
+        all.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        Vec::from_iter(opened.names())
+    );
+    for (name, Mapped { tensor, copied }) in &all {
+        assert_eq!((tensor.dtype().name(), *copied), (&name[..], None));
+        assert!(same(tensor, &sample(tensor.dtype())), "{name}");
+        assert!(matches!(tensor.set(&[0, 0], 1), Err(Error::ReadOnly)), "{name}");
+    }
+}
+
+#[test]
+fn all_tensors_are_mapped_or_the_file_is_refused_with_its_path() {
+    let missing = tempfile::tempdir().unwrap().path().join("missing.safetensors");
+    // SAFETY: there is no file.
+    let refused = unsafe { AnyTensor::map_safetensors(&missing) }.map(drop).unwrap_err();
+    assert!(refused.to_string().starts_with(&missing.display().to_string()), "{refused}");
+    // SAFETY: nobody changes the files of the tests.
+    let refused = unsafe { AnyTensor::map_safetensors(fixture("float8.safetensors")) }.unwrap_err();
+    let text = "float8.safetensors: scale: safetensors: dtype F8_E4M3 is not supported";
+    assert!(refused.to_string().ends_with(text), "{refused}");
+    assert!(map_all(&[]).is_err());
 }
 
 #[test]

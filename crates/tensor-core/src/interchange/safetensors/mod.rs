@@ -18,7 +18,7 @@ use std::{
 use ::safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use memmap2::Mmap;
 
-use super::{InterchangeError, Result, WhyCopied, file, stored};
+use super::{InterchangeError, Mapped, Result, WhyCopied, file, stored};
 use crate::{AnyTensorBase, DType, Layout};
 pub use save::{SaveOptions, write};
 
@@ -194,6 +194,10 @@ impl SafetensorsFile {
     /// [`InterchangeError::NoSuchTensor`], [`InterchangeError::UnsupportedDType`] for floats of 4,
     /// 6 and 8 bits, no memory, an error of the file; with its path and the tensor's name.
     pub fn tensor<K>(&self, name: &str) -> Result<AnyTensorBase<K>> {
+        Ok(self.mapped(name)?.tensor)
+    }
+
+    fn mapped<K>(&self, name: &str) -> Result<Mapped<K>> {
         let load = || {
             let (info, dtype) = self.info(name)?;
             self.load(info, dtype).map_err(|error| error.at(name))
@@ -208,19 +212,20 @@ impl SafetensorsFile {
         }
     }
 
-    fn load<K>(&self, info: &TensorInfo, dtype: DType) -> Result<AnyTensorBase<K>> {
+    fn load<K>(&self, info: &TensorInfo, dtype: DType) -> Result<Mapped<K>> {
         let layout = Layout::contiguous(&info.shape)?;
         let from = self.start + info.data_offsets.0 as u64;
         match &self.source {
             Source::Map(map) => {
                 let bytes = from as usize..self.start as usize + info.data_offsets.1;
-                Ok(stored::map(map, bytes, dtype, layout, SWAP)?.tensor)
+                stored::map(map, bytes, dtype, layout, SWAP)
             }
             Source::Reader(source) => {
                 // A panic elsewhere leaves the source at another position, which is set here.
                 let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
                 source.seek(SeekFrom::Start(from))?;
-                stored::read(&mut *source, dtype, layout, SWAP)
+                let tensor = stored::read(&mut *source, dtype, layout, SWAP)?;
+                Ok(Mapped { tensor, copied: Some(WhyCopied::NotMapped) })
             }
         }
     }
@@ -302,7 +307,7 @@ const DTYPES: &[(Dtype, DType)] = &[
 
 impl<K> AnyTensorBase<K> {
     /// Reads all tensors of a safetensors file, in the order of the file. [`SafetensorsFile`] loads
-    /// some of them, and maps the file.
+    /// some of them.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
@@ -324,5 +329,37 @@ impl<K> AnyTensorBase<K> {
     pub fn load_safetensors(path: impl AsRef<Path>) -> Result<Vec<(String, Self)>> {
         let file = SafetensorsFile::open(path)?;
         file.names.iter().map(|name| Ok((name.clone(), file.tensor(name)?))).collect()
+    }
+
+    /// Maps a safetensors file into memory: all its tensors, in the order of the file. They are
+    /// read-only, lie in the map and keep it alive; their elements are read when they are used.
+    /// Others are copied: [`Mapped::copied`] says why. [`SafetensorsFile::map`] has some of them.
+    ///
+    /// ```
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::{AnyTensor, DType, interchange::safetensors::SaveOptions};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("map_st_{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder).unwrap();
+    /// # let path = folder.join("model.safetensors");
+    /// let bias = AnyTensor::full([4], 0.5, DType::F32)?;
+    /// AnyTensor::save_safetensors(&path, [("bias", &bias)], &SaveOptions::new())?;
+    /// // SAFETY: nobody changes the file while the program runs.
+    /// let model = unsafe { AnyTensor::map_safetensors(&path) }?;
+    /// assert!(model[0].1.copied.is_none() && model[0].1.tensor.storage().is_read_only());
+    /// # drop(model);
+    /// # std::fs::remove_dir_all(&folder).unwrap();
+    /// # Ok::<(), tensor_core::interchange::InterchangeError>(())
+    /// ```
+    ///
+    /// # Safety
+    /// That of [`SafetensorsFile::map`].
+    ///
+    /// # Errors
+    /// Those of [`load_safetensors`](Self::load_safetensors).
+    pub unsafe fn map_safetensors(path: impl AsRef<Path>) -> Result<Vec<(String, Mapped<K>)>> {
+        // SAFETY: this function's contract.
+        let file = unsafe { SafetensorsFile::map(path) }?;
+        file.names.iter().map(|name| Ok((name.clone(), file.mapped(name)?))).collect()
     }
 }
