@@ -48,7 +48,7 @@ impl Items {
         }
         let mut items = Self { size, shape: shape.to_vec(), strides, offset: 0, len: 0 };
         let (low, high) = items.reach();
-        items.offset = low.unsigned_abs() as usize + input.below(9);
+        items.offset = low.unsigned_abs() + input.below(9);
         let needed = items.offset + high as usize + size;
         let spare = input.below(16);
         items.len = if input.once_in(8) { needed.saturating_sub(spare) } else { needed + spare };
