@@ -7,6 +7,7 @@
 //! on errors too.
 
 mod call;
+pub mod cases;
 pub mod draw;
 pub mod index;
 mod naive;

@@ -14,5 +14,7 @@ mod ndarray;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
+#[cfg(feature = "npz")]
+mod npz_properties;
 #[cfg(feature = "safetensors")]
 mod safetensors;

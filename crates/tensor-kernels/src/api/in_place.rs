@@ -10,7 +10,8 @@ use crate::{exec::Exec, run};
 ///
 /// Square transposes, and permutations that exchange two dimensions of equal size, need no memory.
 /// Others take up to 1 % of the view's bytes, or 256 KiB if that is more, which are allocated
-/// before the first element moves.
+/// before the first element moves. Copies of parts use the scratch that a thread keeps for copies,
+/// as those into other memory do: up to 256 KiB a thread, and less if memory is short.
 ///
 /// It takes longer than a copy into other memory: squares of some MB take 1.2 to 1.5 times as long
 /// as `memcpy` of as many bytes, and 2 to 5 times if their rows are almost a power of two apart;

@@ -1,52 +1,19 @@
 //! Permutations in place, against an oracle that moves items one by one into other memory. An
 //! allocator counts what they allocate, and fails on demand.
 
+mod allocator;
+#[path = "../common/mod.rs"]
 mod common;
+mod memory;
+mod refusals;
+mod runs;
 
-use std::{
-    alloc::{GlobalAlloc, Layout as AllocLayout, System},
-    cell::Cell,
-    ptr::null_mut,
-};
-
+use allocator::Account;
 use common::{offsets_of, values_of};
 use proptest::prelude::*;
 use tensor_kernels::{
-    Element, Error, Exec, Layout, TensorViewMut, permute_bytes_inplace, permute_inplace,
+    Element, Exec, Layout, TensorViewMut, permute_bytes_inplace, permute_inplace,
 };
-
-/// Allocations from this size on are scratch; smaller ones are shapes and plans.
-const LARGE_BYTES: usize = 4 << 10;
-
-thread_local! {
-    /// The bytes of large allocations of this thread, and whether they fail.
-    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
-    static FAILING: Cell<bool> = const { Cell::new(false) };
-}
-
-struct Counting;
-
-// SAFETY: every method forwards to the system's allocator or, as allowed, returns null.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: AllocLayout) -> *mut u8 {
-        if layout.size() >= LARGE_BYTES {
-            ALLOCATED.set(ALLOCATED.get() + layout.size());
-            if FAILING.get() {
-                return null_mut();
-            }
-        }
-        // SAFETY: the caller's obligations are those of the system's method.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, start: *mut u8, layout: AllocLayout) {
-        // SAFETY: the caller's obligations are those of the system's method.
-        unsafe { System.dealloc(start, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Bytes that differ at every position of a few thousand items.
 fn samples(bytes: usize) -> Vec<u8> {
@@ -71,11 +38,11 @@ fn check(item: usize, shape: &[usize], dims: &[isize]) {
     let mut memory = vec![0xEE; before.len() + 3];
     memory[1..][..before.len()].copy_from_slice(&before);
     let bytes = &mut memory[1..][..before.len()];
-    let allocated = ALLOCATED.get();
-    let layout = permute_bytes_inplace(exec, bytes, item, shape, dims).unwrap();
-    let scratch = ALLOCATED.get() - allocated;
-    let limit = (before.len() / 100).max(256 << 10).min(before.len());
-    assert!(scratch <= limit, "{scratch} bytes of scratch, {item} bytes, {shape:?} {dims:?}");
+    let account = Account::new();
+    account.join();
+    let (layout, allocated) =
+        account.measured(|| permute_bytes_inplace(exec, bytes, item, shape, dims).unwrap());
+    memory::check(allocated, before.len(), &|| format!("{item} bytes, {shape:?} {dims:?}"));
     assert!(*bytes == expected, "{item} bytes, {shape:?} {dims:?}");
     assert!(layout.is_contiguous() && layout.ndim() == shape.len());
     assert_eq!([memory[0], memory[before.len() + 1]], [0xEE; 2], "bytes around the memory");
@@ -221,78 +188,10 @@ fn a_view_has_the_permuted_shape_and_the_elements_of_its_type() {
 }
 
 #[test]
-fn equal_dimensions_need_no_scratch() {
-    let exec = Exec::current().unwrap();
-    for (item, shape, dims) in [
-        (4, &[300, 300][..], &[1, 0][..]),
-        (1, &[1000, 1000], &[1, 0]),
-        (16, &[3, 150, 150], &[0, 2, 1]),
-        (4, &[900, 15, 15], &[0, 2, 1]),
-        (4, &[90, 7, 90], &[2, 1, 0]),
-        (4, &[40, 40, 50], &[1, 0, 2]),
-        (9000, &[12, 12], &[1, 0]),
-    ] {
-        let mut bytes = samples(item * shape.iter().product::<usize>());
-        let allocated = ALLOCATED.get();
-        permute_bytes_inplace(exec, &mut bytes, item, shape, dims).unwrap();
-        assert_eq!(ALLOCATED.get(), allocated, "{item} bytes, {shape:?} {dims:?}");
-    }
-}
-
-#[test]
-fn fault_without_memory_nothing_moves() {
-    let exec = Exec::current().unwrap();
-    for (item, shape, dims) in [
-        (4, &[701, 709][..], &[1, 0][..]),
-        (4, &[80, 90, 100], &[2, 1, 0]),
-        (1, &[3, 200_003], &[1, 0]),
-        (4, &[60, 70], &[1, 0]),
-    ] {
-        let before = samples(item * shape.iter().product::<usize>());
-        let mut bytes = before.clone();
-        FAILING.set(true);
-        let result = permute_bytes_inplace(exec, &mut bytes, item, shape, dims);
-        FAILING.set(false);
-        assert!(matches!(result, Err(Error::OutOfMemory { .. })), "{shape:?}");
-        assert!(bytes == before, "{shape:?}");
-        permute_bytes_inplace(exec, &mut bytes, item, shape, dims).unwrap();
-        assert!(bytes == permuted(&before, item, shape, dims), "{shape:?}");
-    }
-}
-
-#[test]
 fn fault_no_elements_or_one() {
     for shape in [&[0, 3][..], &[3, 0], &[1, 1], &[0, 0], &[1, 0]] {
         check(4, shape, &[1, 0]);
     }
     check(4, &[], &[]);
     check(4, &[7], &[0]);
-}
-
-#[test]
-fn fault_what_is_refused() {
-    let exec = Exec::current().unwrap();
-    let mut numbers = [1u32, 2, 3, 4, 5, 6];
-    let mut refused = |layout: Layout, dims: &[isize]| {
-        let view = TensorViewMut::new(&mut numbers, layout).unwrap();
-        let error = permute_inplace(exec, view, dims).unwrap_err();
-        assert_eq!(numbers, [1, 2, 3, 4, 5, 6], "{error}");
-        error
-    };
-    let whole = Layout::contiguous([2, 3]).unwrap();
-    let transposed = refused(whole.t().unwrap(), &[1, 0]);
-    assert!(matches!(transposed, Error::NotDense { .. }), "{transposed}");
-    let narrow = refused(whole.narrow(1, 0, 2).unwrap(), &[1, 0]);
-    assert!(matches!(narrow, Error::NotDense { .. }), "{narrow}");
-    assert!(matches!(refused(whole.clone(), &[0]), Error::PermuteLength { .. }));
-    assert!(matches!(refused(whole.clone(), &[0, 0]), Error::PermuteTwice { .. }));
-    assert!(matches!(refused(whole, &[0, 2]), Error::DimOutOfRange { .. }));
-    let mut bytes = [7u8; 12];
-    for (size, shape) in [(1, [2, 3]), (4, [2, 3]), (0, [2, 3]), (2, [3, 3])] {
-        let error = permute_bytes_inplace(exec, &mut bytes, size, shape, [1, 0]).unwrap_err();
-        assert!(matches!(error, Error::ElementCount { .. }), "{error}");
-    }
-    let far = isize::MAX;
-    let error = permute_bytes_inplace(exec, &mut bytes, 4, [far, 1], [1, 0]).unwrap_err();
-    assert!(matches!(error, Error::TooLarge { .. }), "{error}");
 }
