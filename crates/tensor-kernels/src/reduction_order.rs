@@ -11,6 +11,11 @@ pub(crate) const PARTIALS_PER_ROW: usize = 64;
 /// Rows that are combined as a tree before they reach an accumulator.
 pub(crate) const ROWS_PER_TREE: usize = 8;
 
+/// Shorter rows of columns that are kept are not worth a kernel of their own: they are transposed.
+/// Rows of up to so many bytes are combined in chunks of at least as many columns.
+pub(crate) const SHORT_CHUNK: usize = 4;
+pub(crate) const MAX_CHUNKED_ROW_BYTES: usize = 256;
+
 /// Elements of a row that the streams of a row combine at a time.
 pub(crate) const STREAMED_ELEMENTS: usize = ROWS_PER_TREE * PARTIALS_PER_ROW;
 

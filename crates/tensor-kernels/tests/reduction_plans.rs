@@ -155,3 +155,52 @@ fn rows_of_every_length_are_reduced_without_what_lies_between_them() {
         }
     }
 }
+
+/// Columns that are kept, of every length of chunks and their ends, with rows of one tree, of
+/// several, and with some left over. Between the rows lie values that would change every result, and
+/// each block has accumulators of its own.
+#[test]
+fn kept_columns_of_every_length_are_reduced_block_by_block() {
+    for columns in (1..=70).chain([127, 129]) {
+        for (blocks, rows) in [(1, 1), (5, 3), (2, 8), (3, 19), (9, 16)] {
+            let layout = Layout::contiguous([blocks, rows, columns + 2]).unwrap();
+            let layout = layout.narrow(2, 1, columns).unwrap();
+            let mut values = vec![1 << 20; common::extent(&layout) + 1];
+            for (at, offset) in common::offsets_of(&layout).into_iter().enumerate() {
+                values[offset] = (at * at % 97) as i32 - 48;
+            }
+            check_kept_columns(&layout, &values);
+        }
+    }
+}
+
+fn check_kept_columns(layout: &Layout, values: &[i32]) {
+    let [blocks, rows, columns] = layout.shape() else { panic!("three dimensions") };
+    let at = |block: usize, row: usize, column: usize| {
+        i64::from(values[layout.offset_of(&[block, row, column]).unwrap()])
+    };
+    let of = |reduce: &dyn Fn(&[i64]) -> i64| -> Vec<i64> {
+        let places = (0..*blocks).flat_map(|block| (0..*columns).map(move |c| (block, c)));
+        let column = |(block, c)| (0..*rows).map(|row| at(block, row, c)).collect::<Vec<_>>();
+        places.map(|place| reduce(&column(place))).collect()
+    };
+    let sums = of(&|column| column.iter().sum());
+    let maxima = of(&|column| *column.iter().max().unwrap());
+    let first = of(&|column| {
+        let largest = column.iter().max().unwrap();
+        column.iter().position(|x| x == largest).unwrap() as i64
+    });
+    let floats: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+    let integers = TensorView::new(values, layout.clone()).unwrap();
+    let floats = TensorView::new(&floats, layout.clone()).unwrap();
+    for level in levels() {
+        let exec = Exec::current().unwrap().with_simd(level).unwrap();
+        let found = ops::sum(&exec, &integers, 1).unwrap().to_vec().unwrap();
+        assert_eq!(found, sums, "{level}, sums of {layout:?}");
+        let found = ops::max(&exec, &floats, 1).unwrap().to_vec().unwrap();
+        let found: Vec<i64> = found.into_iter().map(|x| x as i64).collect();
+        assert_eq!(found, maxima, "{level}, maxima of {layout:?}");
+        let found = ops::argmax(&exec, &integers, 1).unwrap().to_vec().unwrap();
+        assert_eq!(found, first, "{level}, indices of {layout:?}");
+    }
+}

@@ -107,7 +107,7 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     }
 
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock) {
-        dispatch(simd, Block::<F, T> { block, find: PhantomData });
+        dispatch(simd, Blocks::<F, T> { blocks: block, find: PhantomData });
     }
 
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
@@ -152,17 +152,32 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     }
 }
 
+/// Some blocks. Invariant: they meet the contract of [`Reduction::fold`].
+struct Blocks<F, T> {
+    blocks: FoldBlock,
+    find: PhantomData<fn(F, T)>,
+}
+
+impl<T: Compare, F: ArgOrder<T>> Kernel for Blocks<F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _isa: I) {
+        for at in 0..self.blocks.blocks {
+            Block::<F, T> { block: self.blocks.block(at), find: PhantomData }.fold();
+        }
+    }
+}
+
 /// A block. Invariant: it meets the contract of [`Reduction::fold`].
 struct Block<F, T> {
     block: FoldBlock,
     find: PhantomData<fn(F, T)>,
 }
 
-impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
-    type Output = ();
-
+impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     #[inline(always)]
-    fn run<I: Isa>(self, _isa: I) {
+    fn fold(&self) {
         let (groups, rows) = self.block.accumulator_groups();
         for group in 0..groups {
             if self.block.columns_kept {

@@ -8,8 +8,7 @@
 //! results do not depend on it either:
 //!
 //! - **Columns kept**: eight rows at a time are combined as a tree, and then with the accumulators,
-//!   column by column. The compiler vectorises that loop as it stands, and accumulators are read
-//!   and written once per eight rows.
+//!   column by column ([`kept_columns`](super::kept_columns)).
 //! - **Columns reduced**: a long row is cut into four streams, which are read side by side and
 //!   combined as above into [`PARTIALS_PER_ROW`] partial results. Those of a short row are trees of
 //!   its elements. The partial results are combined as a tree at the end.
@@ -45,6 +44,7 @@ use tensor_core::Element;
 use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
+    kept_columns::{KeptColumns, group},
     listed_elements::fold_listed,
     pairwise_tree::{TREE_LEAVES, TreeLeaves},
     reduction::{
@@ -93,7 +93,7 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     }
 
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock) {
-        dispatch(simd, Block::<F, T> { simd, block, fold: PhantomData });
+        dispatch(simd, Blocks::<F, T> { simd, blocks: block, fold: PhantomData });
     }
 
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
@@ -119,14 +119,38 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     }
 
     unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
-        let accumulators = accumulators.cast::<F::Accumulator>();
-        for i in 0..len {
-            // SAFETY: `i < len`: the accumulator is initialised.
-            let result = self.0.finalize(unsafe { read(accumulators, i) });
-            let out = out.wrapping_offset(step * i as isize).cast::<F::Output>();
-            // SAFETY: `i < len`: the result can be written, and is aligned.
-            unsafe { out.write(result) };
+        let (accumulators, out) = (accumulators.cast(), out.cast());
+        match step == size_of::<F::Output>() as isize {
+            // With a step that it knows, the compiler vectorises the loop.
+            true => {
+                let step = size_of::<F::Output>() as isize;
+                // SAFETY: this function's contract.
+                unsafe { finalize::<F, T>(&self.0, accumulators, out, step, len) };
+            }
+            // SAFETY: this function's contract.
+            false => unsafe { finalize::<F, T>(&self.0, accumulators, out, step, len) },
         }
+    }
+}
+
+/// Writes results `step` bytes apart.
+///
+/// # Safety
+/// That of [`Reduction::finalize`].
+#[inline(always)]
+unsafe fn finalize<F: Fold<T>, T>(
+    fold: &F,
+    accumulators: *const F::Accumulator,
+    out: *mut F::Output,
+    step: isize,
+    len: usize,
+) {
+    for i in 0..len {
+        // SAFETY: `i < len`: the accumulator is initialised.
+        let result = fold.finalize(unsafe { read(accumulators, i) });
+        let out = out.wrapping_byte_offset(step * i as isize);
+        // SAFETY: `i < len`: the result can be written, and is aligned.
+        unsafe { out.write(result) };
     }
 }
 
@@ -151,6 +175,25 @@ macro_rules! tree {
     }};
 }
 
+/// Some blocks. Invariant: they meet the contract of [`Reduction::fold`].
+struct Blocks<F, T> {
+    simd: SimdLevel,
+    blocks: FoldBlock,
+    fold: PhantomData<fn(F, T)>,
+}
+
+impl<T: Element, F: Fold<T>> Kernel for Blocks<F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _isa: I) {
+        for at in 0..self.blocks.blocks {
+            let (simd, block) = (self.simd, self.blocks.block(at));
+            Block::<F, T> { simd, block, fold: PhantomData }.fold();
+        }
+    }
+}
+
 /// A block. Invariant: it meets the contract of [`Reduction::fold`].
 struct Block<F, T> {
     simd: SimdLevel,
@@ -158,16 +201,12 @@ struct Block<F, T> {
     fold: PhantomData<fn(F, T)>,
 }
 
-impl<T: Element, F: Fold<T>> Kernel for Block<F, T> {
-    type Output = ();
-
+impl<T: Element, F: Fold<T>> Block<F, T> {
     #[inline(always)]
-    fn run<I: Isa>(self, _isa: I) {
+    fn fold(&self) {
         if self.block.columns_kept { self.fold_kept_columns() } else { self.fold_reduced_columns() }
     }
-}
 
-impl<T: Element, F: Fold<T>> Block<F, T> {
     #[inline(always)]
     fn row(&self, at: usize) -> *const T {
         self.block.src.wrapping_offset(at as isize * self.block.row_step).cast()
@@ -187,13 +226,8 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
                 (self.row(group), self.accumulator(group * self.block.accumulator_row_stride));
             // SAFETY: the invariant: the rows of one group, and an accumulator for each column.
             unsafe {
-                combine_rows::<F, T>(
-                    first,
-                    self.block.row_step,
-                    rows,
-                    self.block.columns,
-                    accumulators,
-                );
+                KeptColumns::<F, T>::new(first, self.block.row_step, rows, accumulators)
+                    .combine(self.block.columns);
             };
         }
     }
@@ -259,66 +293,6 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
         let before = unsafe { accumulator.read() };
         // SAFETY: the accumulator that was read.
         unsafe { accumulator.write(F::combine(before, combined)) };
-    }
-}
-
-/// Combines [`ROWS_PER_TREE`] elements as a tree. A macro, because a closure might not be inlined,
-/// and would then be compiled for the target's baseline.
-macro_rules! group {
-    ($at:ident => $value:expr) => {{
-        macro_rules! at {
-            ($k:literal) => {{
-                let $at: usize = $k;
-                F::from_element($value)
-            }};
-        }
-        let first = F::combine(F::combine(at!(0), at!(1)), F::combine(at!(2), at!(3)));
-        F::combine(first, F::combine(F::combine(at!(4), at!(5)), F::combine(at!(6), at!(7))))
-    }};
-}
-
-/// Combines rows with accumulators, column by column.
-///
-/// # Safety
-/// That of [`Reduction::fold`], for these rows and accumulators.
-#[inline(always)]
-unsafe fn combine_rows<F: Fold<T>, T: Copy>(
-    src: *const T,
-    step: isize,
-    rows: usize,
-    columns: usize,
-    accumulators: *mut F::Accumulator,
-) {
-    let row = |at: usize| src.wrapping_byte_offset(at as isize * step);
-    let mut j = 0;
-    while j + ROWS_PER_TREE <= rows {
-        let mut r = [row(j); ROWS_PER_TREE];
-        for (k, start) in r.iter_mut().enumerate() {
-            *start = row(j + k);
-        }
-        for i in 0..columns {
-            // SAFETY: element `i < columns` of each of these rows can be read.
-            let combined = group!(k => unsafe { read(r[k], i) });
-            // SAFETY: `i < columns`, and there is an accumulator per column.
-            let before = unsafe { read(accumulators, i) };
-            // SAFETY: the accumulator that was read.
-            unsafe { accumulators.wrapping_add(i).write(F::combine(before, combined)) };
-        }
-        j += ROWS_PER_TREE;
-    }
-    while j < rows {
-        let from = row(j);
-        for i in 0..columns {
-            // SAFETY: `i < columns`, and there is an accumulator per column.
-            let before = unsafe { read(accumulators, i) };
-            // SAFETY: element `i < columns` of row `j` can be read.
-            let element = unsafe { read(from, i) };
-            // SAFETY: the accumulator that was read.
-            unsafe {
-                accumulators.wrapping_add(i).write(F::combine(before, F::from_element(element)));
-            };
-        }
-        j += 1;
     }
 }
 

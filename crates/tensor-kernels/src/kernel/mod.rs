@@ -64,6 +64,7 @@ mod generic;
 mod indexed_block;
 mod isa;
 #[cfg(feature = "elementwise")]
+mod kept_columns;
 mod listed_elements;
 pub(crate) mod narrow_runs;
 #[cfg(feature = "elementwise")]

@@ -7,9 +7,14 @@ use tensor_core::Element;
 
 use crate::{exec::SimdLevel, reduction_order::Widths};
 
-/// The elements of a block and their accumulators.
+/// The elements of a block and their accumulators, or of several blocks of one size.
 #[derive(Clone, Copy)]
 pub(crate) struct FoldBlock {
+    pub(crate) blocks: usize,
+    /// From block to block: bytes of elements and of accumulators, and the steps of an index.
+    pub(crate) block_step: isize,
+    pub(crate) block_accumulator_step: usize,
+    pub(crate) block_index_stride: isize,
     /// The first element.
     pub(crate) src: *const u8,
     /// Bytes from one row to the next.
@@ -64,6 +69,18 @@ impl AccumulatorRows {
 }
 
 impl FoldBlock {
+    /// One of its blocks.
+    #[inline(always)]
+    pub(super) fn block(&self, at: usize) -> Self {
+        Self {
+            blocks: 1,
+            src: self.src.wrapping_offset(self.block_step * at as isize),
+            accumulators: self.accumulators.wrapping_add(self.block_accumulator_step * at),
+            index: self.index + self.block_index_stride * at as isize,
+            ..*self
+        }
+    }
+
     /// `(groups, rows)`: groups of rows that share accumulators. One group of all rows, or a group
     /// per row.
     pub(super) fn accumulator_groups(&self) -> (usize, usize) {
@@ -94,11 +111,11 @@ pub(crate) trait Reduction: Sync {
     /// `len` accumulators can be written.
     unsafe fn init(&self, accumulators: *mut u8, len: usize);
 
-    /// Combines the elements of a block with its accumulators.
+    /// Combines the elements of each block with its accumulators, one block after the other.
     ///
     /// # Safety
-    /// The block's elements can be read and are aligned. Its accumulators are initialised, and
-    /// nobody else uses them.
+    /// The elements of all blocks can be read and are aligned. Their accumulators are initialised,
+    /// and nobody else uses them.
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock);
 
     /// Writes the results of listed elements.

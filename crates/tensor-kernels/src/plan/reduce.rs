@@ -28,7 +28,8 @@ use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_nest},
     reduction_order::{
-        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, Widths,
+        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, SHORT_CHUNK,
+        Widths,
     },
 };
 
@@ -51,7 +52,7 @@ const MAX_SEQUENTIAL_COMBINES: usize = 64;
 /// [`PARTIALS_PER_ROW`] partial results; a kept row only the start of a loop, so its limit is
 /// lower.
 const SHORT_REDUCED_COLUMNS: usize = 72;
-const SHORT_KEPT_COLUMNS: usize = 16;
+const SHORT_KEPT_COLUMNS: usize = SHORT_CHUNK;
 
 /// The fewest bytes of a row for which a block takes its rows from a loop further out, to combine
 /// them before they reach the accumulators. Sums of 80 MB over the first of three dimensions become

@@ -1,17 +1,19 @@
 //! The predicted time of a reduction that reads its input where it lies, or from scratch.
 
-use super::{Access, INDEX, INPUT, ReduceWork, is_reduced};
+use super::{Access, INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 use crate::{
     memory::CACHE_LINE,
     nest::Loop,
-    reduction_order::{ROWS_PER_TREE, SHORT_ROW},
+    reduction_order::{MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW},
 };
 
 /// The time of a part of a copied input, apart from copy and reduction.
 pub(super) const PART_NS: f64 = 80.0;
 
-/// The time of a block, and of bringing one into scratch.
+/// The time of a block, of one that a kernel gets with many others, and of bringing one into
+/// scratch.
 const BLOCK_NS: f64 = 20.0;
+const WHOLE_BLOCK_NS: f64 = 5.0;
 const PACKED_BLOCK_NS: f64 = 60.0;
 
 /// The time of a row whose columns are reduced: alone, where sixteen share their trees, where these
@@ -33,6 +35,14 @@ const ROWS_SHARING_TREES: usize = 16;
 const KEPT_ROW_NS: f64 = 6.0;
 const COMBINED_ROW_NS: f64 = 1.5;
 
+/// The same of rows that are combined in chunks of columns.
+const KEPT_CHUNKS_NS: f64 = 1.5;
+const COMBINED_CHUNKS_NS: f64 = 0.4;
+
+/// The time of writing a result behind the one before it, and elsewhere.
+const RESULT_NS: f64 = 0.1;
+const SCATTERED_RESULT_NS: f64 = 1.5;
+
 /// The time of a row that does not follow the one before it in memory, and of each of its bytes,
 /// from an input that is larger than some caches.
 const JUMP_NS: f64 = 8.0;
@@ -51,6 +61,11 @@ const PACKED_NARROW_NS: f64 = 0.25;
 const PACKED_WIDE_NS: f64 = 0.05;
 const PACKED_BYTE_NS: f64 = 0.02;
 
+/// The time of a cache line of a column that goes into scratch, if its columns share no lines, from
+/// an input that is larger than the smallest caches.
+const FAR_COLUMN_NS: f64 = 1.0;
+const INPUT_BEYOND_L1_BYTES: usize = 1 << 17;
+
 /// How much longer it takes if elements are gathered.
 const GATHERED: f64 = 2.0;
 
@@ -62,15 +77,27 @@ impl ReduceWork {
         let pieces = columns.div_ceil(self.block.columns()) as f64;
         let blocks = around * pieces * rows.div_ceil(self.block.rows()) as f64;
         let block_rows = rows.min(self.block.rows());
-        let is_indexed = self.loops().any(|l| l.strides[INDEX] != 0);
+        let is_indexed = self.is_indexed();
         let row_ns = match (is_reduced(&self.columns), is_reduced(&self.rows)) {
             (true, _) if is_indexed => INDEXED_ROW_NS,
             (true, false) if block_rows < ROWS_SHARING_TREES => REDUCED_ROW_NS,
             (true, false) if SHORT_ROW.contains(&columns) => REDUCED_SHORT_ROW_NS,
             (true, false) => REDUCED_ROW_OF_SIXTEEN_NS,
             (true, _) => REDUCED_ROW_NS,
-            (false, true) if block_rows >= ROWS_PER_TREE => COMBINED_ROW_NS,
-            (false, _) => KEPT_ROW_NS,
+            (false, true) if block_rows >= ROWS_PER_TREE => {
+                if self.has_chunks() {
+                    COMBINED_CHUNKS_NS
+                } else {
+                    COMBINED_ROW_NS
+                }
+            }
+            (false, _) => {
+                if self.has_chunks() {
+                    KEPT_CHUNKS_NS
+                } else {
+                    KEPT_ROW_NS
+                }
+            }
         };
         let indexed = if is_indexed && !is_reduced(&self.columns) {
             let rows_of_accumulator = if is_reduced(&self.rows) { block_rows } else { 1 };
@@ -88,9 +115,34 @@ impl ReduceWork {
         packed
             + converted
             + around * indexed
-            + blocks * BLOCK_NS
+            + self.results_ns()
+            + blocks * self.block_ns()
             + rows * row_ns
             + elements * wider * byte_ns
+    }
+
+    fn block_ns(&self) -> f64 {
+        let with_others = !self.block.uses_scratch() && !self.outer.is_empty();
+        if with_others && !self.is_indexed() { WHOLE_BLOCK_NS } else { BLOCK_NS }
+    }
+
+    /// The time of writing the results, in the order of their accumulators.
+    fn results_ns(&self) -> f64 {
+        let innermost = self.loops().rev().find(|l| !is_reduced(l) && l.len > 1);
+        let in_order = innermost.is_none_or(|l| l.strides[RESULT].unsigned_abs() == 1);
+        self.results() as f64 * if in_order { RESULT_NS } else { SCATTERED_RESULT_NS }
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.loops().any(|l| l.strides[INDEX] != 0)
+    }
+
+    /// Are rows short enough to be combined in chunks of columns?
+    fn has_chunks(&self) -> bool {
+        let width = self.widths.input.max(self.widths.accumulator);
+        let columns = self.columns.len;
+        let is_short = columns.saturating_mul(width) <= MAX_CHUNKED_ROW_BYTES;
+        columns >= SHORT_CHUNK && is_short && !self.is_indexed()
     }
 
     /// Do rows of a large input follow each other far apart?
@@ -112,8 +164,15 @@ impl ReduceWork {
             Access::Gather => self.rows.len,
             _ => (self.rows.len * self.widths.input).div_ceil(CACHE_LINE),
         };
-        let jumps = if self.is_visited_out_of_order(&self.columns) { self.columns.len } else { 0 };
-        jumps as f64 * lines as f64 * JUMP_NS
+        let step = self.columns.strides[INPUT].unsigned_abs().saturating_mul(self.widths.input);
+        let line_ns = if self.is_visited_out_of_order(&self.columns) {
+            JUMP_NS
+        } else if step >= CACHE_LINE && self.bytes() >= INPUT_BEYOND_L1_BYTES {
+            FAR_COLUMN_NS
+        } else {
+            0.0
+        };
+        (self.columns.len * lines) as f64 * line_ns
     }
 
     /// The time of bringing blocks into scratch.

@@ -109,6 +109,12 @@ impl Task<'_> {
         tasks: usize,
     ) {
         let len = self.levels.0[level].l.len;
+        if level + 3 == self.levels.0.len() && self.folds_whole_blocks() {
+            let some_blocks: Iterations<'_> = &|blocks, origin, mut workspaces, _| {
+                self.whole_blocks(level, blocks, origin, &mut workspaces.accumulators);
+            };
+            return self.halved_loop(level, len, origin, workspaces, tasks, some_blocks);
+        }
         if level + 2 == self.levels.0.len() {
             let some_rows: Iterations<'_> = &|rows, origin, workspaces, tasks| {
                 self.some_rows(rows, origin, workspaces, tasks);
@@ -225,6 +231,40 @@ impl Task<'_> {
         unsafe { self.run.operation.combine(ours, theirs, AccumulatorRows::one(len)) };
     }
 
+    /// Are blocks read where they lie, as a whole? Then a kernel gets many of them at a time.
+    fn folds_whole_blocks(&self) -> bool {
+        let [rows, columns] = self.levels.block();
+        let is_whole = |level: &Level| !is_reduced(&level.l) || level.l.len <= level.leaf;
+        !self.work.block.uses_scratch()
+            && self.run.gaps_to_skip().is_none()
+            && is_whole(rows)
+            && is_whole(columns)
+    }
+
+    /// Combines some blocks with their accumulators, along the loop `level`.
+    fn whole_blocks(
+        self,
+        level: usize,
+        blocks: usize,
+        origin: Origin,
+        accumulators: &mut Scratch<'_>,
+    ) {
+        let [rows, columns] = self.levels.block();
+        let extent = Extent { rows: rows.l.len, columns: columns.l.len };
+        let row_step = rows.l.strides[INPUT] * self.work.widths.input as isize;
+        let one = self.fold_block(extent, origin, origin.input, row_step);
+        let strides = self.levels.0[level].l.strides;
+        let block = FoldBlock {
+            blocks,
+            block_step: strides[INPUT] * self.work.widths.input as isize,
+            block_accumulator_step: self.accumulator_step(level, 1),
+            block_index_stride: strides[INDEX],
+            ..one
+        };
+        // SAFETY: the elements are the input's (R1): those of `blocks` iterations of the loop.
+        unsafe { self.run_fold(block, accumulators) };
+    }
+
     /// Combines the elements of some rows and columns with their accumulators; block by block if
     /// they go through scratch.
     fn blocks(self, extent: Extent, origin: Origin, workspaces: &mut Workspaces<'_>) {
@@ -272,32 +312,57 @@ impl Task<'_> {
     /// the input, or have been packed.
     pub(super) fn fold(
         self,
-        Extent { rows, columns }: Extent,
+        extent: Extent,
         origin: Origin,
         accumulators: &mut Scratch<'_>,
         src: *const u8,
         row_step: isize,
     ) {
+        let block = self.fold_block(extent, origin, src, row_step);
+        // SAFETY: the elements are the input's (R1), with the gaps between them only where these
+        // are elements that can be read (O4, `gaps_to_skip`); or they are in scratch that has just
+        // been packed.
+        unsafe { self.run_fold(block, accumulators) };
+    }
+
+    /// One block of rows at `src`, without its accumulators.
+    fn fold_block(
+        &self,
+        Extent { rows, columns }: Extent,
+        origin: Origin,
+        src: *const u8,
+        row_step: isize,
+    ) -> FoldBlock {
         let [row_level, column_level] = self.levels.block();
-        let columns_kept = !is_reduced(&column_level.l);
-        let last_row = (rows - 1) * row_level.accumulator_stride;
-        let count = last_row + if columns_kept { columns } else { 1 };
-        let block = FoldBlock {
+        FoldBlock {
+            blocks: 1,
+            block_step: 0,
+            block_accumulator_step: 0,
+            block_index_stride: 0,
             src,
             row_step,
             rows,
             columns,
-            accumulators: accumulators.start(count * self.work.widths.accumulator),
+            accumulators: std::ptr::null_mut(),
             accumulator_row_stride: row_level.accumulator_stride,
-            columns_kept,
+            columns_kept: !is_reduced(&column_level.l),
             index: origin.index,
             index_row_stride: row_level.l.strides[INDEX],
             index_column_stride: column_level.l.strides[INDEX],
-        };
-        // SAFETY: the elements are the input's (R1), with the gaps between them only where these
-        // are elements that can be read (O4, `gaps_to_skip`); or they are in scratch that has just
-        // been packed. All are aligned. `start` has checked that the accumulators fit, and they
-        // have been initialised.
+        }
+    }
+
+    /// Combines the elements of blocks with `accumulators`, which have been initialised.
+    ///
+    /// # Safety
+    /// The elements can be read, and are aligned as elements of the input are.
+    unsafe fn run_fold(self, block: FoldBlock, accumulators: &mut Scratch<'_>) {
+        let width = self.work.widths.accumulator;
+        let last_row = (block.rows - 1) * block.accumulator_row_stride;
+        let count = last_row + if block.columns_kept { block.columns } else { 1 };
+        let bytes = (block.blocks - 1) * block.block_accumulator_step + count * width;
+        let block = FoldBlock { accumulators: accumulators.start(bytes), ..block };
+        // SAFETY: this function's contract. `start` has checked that the accumulators fit.
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
@@ -313,6 +378,7 @@ impl Task<'_> {
             l.strides[OF_RESULT] *= widths.output as isize;
             l.strides[OF_PARTIAL] *= widths.accumulator as isize;
         }
+        fuse(&mut kept);
         let adjacent = |l: &&Loop<2>| l.strides[OF_PARTIAL] == widths.accumulator as isize;
         let run = kept.last().filter(adjacent).copied();
         kept.truncate(kept.len() - usize::from(run.is_some()));
@@ -324,5 +390,17 @@ impl Task<'_> {
             // as results (`start` has checked it), and all are initialised.
             unsafe { operation.finalize(accumulators, out, run.strides[OF_RESULT], run.len) };
         });
+    }
+}
+
+/// Makes one loop of those that follow each other in the results and in the accumulators.
+fn fuse(loops: &mut Loops<2>) {
+    for at in (1..loops.len()).rev() {
+        let (outer, inner) = (loops[at - 1], loops[at]);
+        let follows = |k: usize| outer.strides[k] == inner.strides[k] * inner.len as isize;
+        if follows(OF_RESULT) && follows(OF_PARTIAL) {
+            loops[at - 1] = Loop { len: outer.len * inner.len, strides: inner.strides };
+            loops.remove(at);
+        }
     }
 }
