@@ -157,8 +157,8 @@ fn rows_of_every_length_are_reduced_without_what_lies_between_them() {
 }
 
 /// Columns that are kept, of every length of chunks and their ends, with rows of one tree, of
-/// several, and with some left over. Between the rows lie values that would change every result, and
-/// each block has accumulators of its own.
+/// several, and with some left over. Between the rows lie values that would change every result,
+/// and each block has accumulators of its own.
 #[test]
 fn kept_columns_of_every_length_are_reduced_block_by_block() {
     for columns in (1..=70).chain([127, 129]) {

@@ -44,7 +44,7 @@ use tensor_core::Element;
 use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
-    kept_columns::{KeptColumns, group},
+    kept_columns::{KeptColumns, tree_of_rows},
     listed_elements::fold_listed,
     pairwise_tree::{TREE_LEAVES, TreeLeaves},
     reduction::{
@@ -312,7 +312,7 @@ unsafe fn combine_short_row<F: Fold<T>, T: Copy>(
     let (whole, rest) = (len / PARTIALS_PER_ROW, len % PARTIALS_PER_ROW);
     let last = src.wrapping_add(len - PARTIALS_PER_ROW);
     let replaced = (PARTIALS_PER_ROW - rest) as u32;
-    // Macros for the same reason as `group`.
+    // Macros, because a closure might not be inlined.
     macro_rules! combine {
         ($first:expr) => { $first };
         ($first:expr, $($other:expr),+) => { F::combine($first, combine!($($other),+)) };
@@ -362,7 +362,7 @@ unsafe fn combine_row<F: Fold<T>, T: Copy>(
     for _ in (0..stream).step_by(STREAMED_ELEMENTS / STREAMS) {
         for (i, part) in parts.iter_mut().enumerate() {
             // SAFETY: `i < PARTIALS_PER_ROW`, and all streams end before the row does.
-            *part = F::combine(*part, group!(k => unsafe { read(r[k], i) }));
+            *part = F::combine(*part, unsafe { tree_of_rows::<F, T>(&r, i) });
         }
         for part in &mut r {
             *part = part.wrapping_add(STREAMED_ELEMENTS / STREAMS);

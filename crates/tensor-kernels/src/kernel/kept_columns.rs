@@ -27,22 +27,28 @@ use crate::reduction_order::{MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK};
 /// The columns of a chunk of rows that have as many; others have chunks of [`SHORT_CHUNK`].
 const CHUNK: usize = 16;
 
-/// Combines [`ROWS_PER_TREE`] elements as a tree. A macro, because a closure might not be inlined,
-/// and would then be compiled for the target's baseline.
-macro_rules! group {
-    ($at:ident => $value:expr) => {{
-        macro_rules! at {
-            ($k:literal) => {{
-                let $at: usize = $k;
-                F::from_element($value)
-            }};
-        }
-        let first = F::combine(F::combine(at!(0), at!(1)), F::combine(at!(2), at!(3)));
-        F::combine(first, F::combine(F::combine(at!(4), at!(5)), F::combine(at!(6), at!(7))))
-    }};
+/// Combines element `at` of these rows as a tree.
+///
+/// # Safety
+/// The elements can be read and are aligned.
+#[inline(always)]
+pub(super) unsafe fn tree_of_rows<F: Fold<T>, T: Copy>(
+    rows: &[*const T; ROWS_PER_TREE],
+    at: usize,
+) -> F::Accumulator {
+    // A macro, because a closure might not be inlined, and would then be compiled for the target's
+    // baseline.
+    macro_rules! pair {
+        ($a:literal $b:literal) => {{
+            // SAFETY: this function's contract.
+            let a = F::from_element(unsafe { read(rows[$a], at) });
+            // SAFETY: this function's contract.
+            let b = F::from_element(unsafe { read(rows[$b], at) });
+            F::combine(a, b)
+        }};
+    }
+    F::combine(F::combine(pair!(0 1), pair!(2 3)), F::combine(pair!(4 5), pair!(6 7)))
 }
-
-pub(super) use group;
 
 /// Rows, and the accumulators of their columns. Invariant: that of [`new`](Self::new).
 pub(super) struct KeptColumns<F: Fold<T>, T> {
@@ -112,7 +118,7 @@ impl<F: Fold<T>, T: Copy> KeptColumns<F, T> {
             let r = self.eight_rows(j);
             for (i, accumulator) in chunk.iter_mut().enumerate() {
                 // SAFETY: the invariant: this column of each of these rows.
-                let combined = group!(k => unsafe { read(r[k], from + i) });
+                let combined = unsafe { tree_of_rows::<F, T>(&r, from + i) };
                 *accumulator = F::combine(*accumulator, combined);
             }
             j += ROWS_PER_TREE;
@@ -156,7 +162,7 @@ impl<F: Fold<T>, T: Copy> KeptColumns<F, T> {
             let r = self.eight_rows(j);
             for i in 0..columns {
                 // SAFETY: the invariant: column `i` of each of these rows.
-                let combined = group!(k => unsafe { read(r[k], i) });
+                let combined = unsafe { tree_of_rows::<F, T>(&r, i) };
                 self.combine_one(i, combined);
             }
             j += ROWS_PER_TREE;

@@ -50,9 +50,10 @@ const MAX_SEQUENTIAL_COMBINES: usize = 64;
 
 /// Blocks with fewer columns are transposed if they have more rows. A reduced row costs a tree of
 /// [`PARTIALS_PER_ROW`] partial results; a kept row only the start of a loop, so its limit is
-/// lower.
+/// lower, but for indices, whose kernel has no chunks.
 const SHORT_REDUCED_COLUMNS: usize = 72;
 const SHORT_KEPT_COLUMNS: usize = SHORT_CHUNK;
+const SHORT_INDEXED_COLUMNS: usize = 16;
 
 /// The fewest bytes of a row for which a block takes its rows from a loop further out, to combine
 /// them before they reach the accumulators. Sums of 80 MB over the first of three dimensions become
@@ -102,9 +103,11 @@ impl ReduceWork {
     /// The plan for loops in normal form.
     pub(super) fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
         let (mut outer, mut columns) = split_columns(loops);
-        let at = rows_loop(&outer, &columns, widths.input);
+        let has_indices = loops.iter().any(|l| l.strides[INDEX] != 0);
+        let is_short = is_short(&columns, has_indices);
+        let at = rows_loop(&outer, &columns, is_short, widths.input);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
-        if is_short(&columns) && rows.len > columns.len {
+        if is_short && rows.len > columns.len {
             (rows, columns) = (columns, rows);
         }
         Self::of_block(outer, rows, columns, starts, widths)
@@ -225,16 +228,21 @@ fn split_columns(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
 }
 
 /// Are there too few columns for a row of their own?
-fn is_short(columns: &Loop<3>) -> bool {
-    columns.len < if is_reduced(columns) { SHORT_REDUCED_COLUMNS } else { SHORT_KEPT_COLUMNS }
+fn is_short(columns: &Loop<3>, has_indices: bool) -> bool {
+    columns.len
+        < match (is_reduced(columns), has_indices) {
+            (true, _) => SHORT_REDUCED_COLUMNS,
+            (false, true) => SHORT_INDEXED_COLUMNS,
+            (false, false) => SHORT_KEPT_COLUMNS,
+        }
 }
 
 /// The loop for the rows of a block: the innermost one. Exceptions: there are few columns and
 /// another loop has many iterations, or rows and columns would both be kept.
-fn rows_loop(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
+fn rows_loop(outer: &Loops<3>, columns: &Loop<3>, is_short: bool, width: usize) -> Option<usize> {
     let innermost = outer.len().checked_sub(1)?;
     let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED_COLUMNS;
-    let instead = if is_short(columns) { outer.iter().rposition(many) } else { None };
+    let instead = if is_short { outer.iter().rposition(many) } else { None };
     let both_kept = !is_reduced(columns) && !is_reduced(&outer[innermost]);
     let grouped = if both_kept { grouped_rows_loop(outer, columns, width) } else { None };
     Some(instead.or(grouped).unwrap_or(innermost))
