@@ -65,6 +65,7 @@ mod indexed_block;
 mod isa;
 #[cfg(feature = "elementwise")]
 mod kept_columns;
+#[cfg(feature = "elementwise")]
 mod listed_elements;
 pub(crate) mod narrow_runs;
 #[cfg(feature = "elementwise")]
