@@ -229,12 +229,12 @@ fn split_columns(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
 
 /// Are there too few columns for a row of their own?
 fn is_short(columns: &Loop<3>, has_indices: bool) -> bool {
-    columns.len
-        < match (is_reduced(columns), has_indices) {
-            (true, _) => SHORT_REDUCED_COLUMNS,
-            (false, true) => SHORT_INDEXED_COLUMNS,
-            (false, false) => SHORT_KEPT_COLUMNS,
-        }
+    let limit = match (is_reduced(columns), has_indices) {
+        (true, _) => SHORT_REDUCED_COLUMNS,
+        (false, true) => SHORT_INDEXED_COLUMNS,
+        (false, false) => SHORT_KEPT_COLUMNS,
+    };
+    columns.len < limit
 }
 
 /// The loop for the rows of a block: the innermost one. Exceptions: there are few columns and

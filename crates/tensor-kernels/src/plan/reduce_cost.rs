@@ -77,27 +77,17 @@ impl ReduceWork {
         let pieces = columns.div_ceil(self.block.columns()) as f64;
         let blocks = around * pieces * rows.div_ceil(self.block.rows()) as f64;
         let block_rows = rows.min(self.block.rows());
-        let is_indexed = self.is_indexed();
+        let (is_indexed, chunks) = (self.is_indexed(), self.has_chunks());
         let row_ns = match (is_reduced(&self.columns), is_reduced(&self.rows)) {
             (true, _) if is_indexed => INDEXED_ROW_NS,
             (true, false) if block_rows < ROWS_SHARING_TREES => REDUCED_ROW_NS,
             (true, false) if SHORT_ROW.contains(&columns) => REDUCED_SHORT_ROW_NS,
             (true, false) => REDUCED_ROW_OF_SIXTEEN_NS,
             (true, _) => REDUCED_ROW_NS,
-            (false, true) if block_rows >= ROWS_PER_TREE => {
-                if self.has_chunks() {
-                    COMBINED_CHUNKS_NS
-                } else {
-                    COMBINED_ROW_NS
-                }
-            }
-            (false, _) => {
-                if self.has_chunks() {
-                    KEPT_CHUNKS_NS
-                } else {
-                    KEPT_ROW_NS
-                }
-            }
+            (false, true) if block_rows >= ROWS_PER_TREE && chunks => COMBINED_CHUNKS_NS,
+            (false, true) if block_rows >= ROWS_PER_TREE => COMBINED_ROW_NS,
+            (false, _) if chunks => KEPT_CHUNKS_NS,
+            (false, _) => KEPT_ROW_NS,
         };
         let indexed = if is_indexed && !is_reduced(&self.columns) {
             let rows_of_accumulator = if is_reduced(&self.rows) { block_rows } else { 1 };
@@ -172,7 +162,7 @@ impl ReduceWork {
         } else {
             0.0
         };
-        (self.columns.len * lines) as f64 * line_ns
+        self.columns.len as f64 * lines as f64 * line_ns
     }
 
     /// The time of bringing blocks into scratch.
