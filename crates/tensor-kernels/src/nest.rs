@@ -250,7 +250,7 @@ fn is_fusible<const N: usize>(outer: &Loop<N>, inner: &Loop<N>) -> bool {
 }
 
 /// Point 4: fuses each loop with the one inside it where possible, and returns the number of loops.
-fn fuse<const N: usize>(loops: &mut [Loop<N>]) -> usize {
+pub(crate) fn fuse<const N: usize>(loops: &mut [Loop<N>]) -> usize {
     let mut kept = 0;
     for at in 1..loops.len() {
         let (outer, inner) = (loops[kept], loops[at]);

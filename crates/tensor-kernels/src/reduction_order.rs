@@ -12,7 +12,7 @@ pub(crate) const PARTIALS_PER_ROW: usize = 64;
 pub(crate) const ROWS_PER_TREE: usize = 8;
 
 /// Shorter rows of columns that are kept are not worth a kernel of their own: they are transposed.
-/// Rows of up to so many bytes are combined in chunks of at least as many columns.
+/// Others of at most [`MAX_CHUNKED_ROW_BYTES`] are combined in chunks of columns.
 pub(crate) const SHORT_CHUNK: usize = 4;
 pub(crate) const MAX_CHUNKED_ROW_BYTES: usize = 256;
 

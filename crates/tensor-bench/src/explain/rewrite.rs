@@ -93,22 +93,13 @@ fn of_remedy(state: &State, remedy: &Remedy) -> Result<Rewrite, Error> {
     Ok(Rewrite { calls: calls(state, remedy), cost: cost(state, remedy, &copied) })
 }
 
+/// The calls of a way out, as a chain writes them: without the marks that Rust needs.
 fn calls(state: &State, remedy: &Remedy) -> String {
-    let reshaped = |shape: &Option<Vec<usize>>| {
-        shape.as_ref().map_or(String::new(), |shape| format!(".view{}", tuple(shape)))
-    };
     match remedy {
         Remedy::View { shape } if shape == state.layout.shape() => {
             format!("keep the shape {}", tuple(shape))
         }
-        Remedy::View { shape } => format!(".view{}", tuple(shape)),
-        Remedy::Permute { dims, shape } => format!(".permute{}{}", tuple(dims), reshaped(shape)),
-        // The same calls as in Rust, written as a chain.
-        Remedy::CopyBlock { .. } => {
-            remedy.to_string().replace("(&[", "(").replace("])", ")").replace('?', "")
-        }
-        Remedy::CopyAll { shape: Some(shape) } => format!(".reshape{}", tuple(shape)),
-        _ => ".contiguous()".to_owned(),
+        _ => remedy.to_string().replace("(&[", "(").replace("])", ")").replace('?', ""),
     }
 }
 

@@ -41,7 +41,7 @@ impl Reading {
     /// Runs it once.
     ///
     /// # Errors
-    /// None; a test checks that.
+    /// Too little memory.
     pub fn run(&self) -> Result<()> {
         Ok((self.run)(black_box(&self.tensors))?)
     }

@@ -63,7 +63,9 @@ impl Subject {
     pub fn memory(&self) -> u128 {
         match self {
             Subject::Work(case) => case.memory(Against::NAIVE),
-            Subject::Metadata(_) | Subject::Reading(_) => 0,
+            Subject::Metadata(_) => 0,
+            // Two orders of the elements, and a vector of them.
+            Subject::Reading(reading) => 3 * u128::from(reading.bytes()),
         }
     }
 

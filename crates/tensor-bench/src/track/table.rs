@@ -22,7 +22,7 @@ pub const POPULATION: &str = include_str!("../../../../benches/suite/population.
 /// The table without the population.
 ///
 /// # Errors
-/// None; a test checks that.
+/// Too little memory for the tensors that are read.
 pub fn subjects() -> Result<Vec<Subject>> {
     let operations = metadata::operations()?.into_iter().map(Subject::Metadata);
     let readings = reading::readings()?.into_iter().map(Subject::Reading);

@@ -111,6 +111,21 @@ fn what_is_named_instead_of_a_copy_copies_nothing() {
     }
 }
 
+/// The broadcast dimension is copied once; of matrices that are transposed each is copied by itself.
+#[test]
+fn a_copy_of_a_block_is_named_by_its_calls() {
+    let instead = |chain: &str| run(&["explain", chain]).err;
+    let batch = "zeros(3, 4).t().expand(100, 4, 3)";
+    let calls = ".narrow(0, 0, 1).contiguous().expand(100, 4, 3).view(100, 12)";
+    let text = instead(&format!("{batch}.view(100, 12)"));
+    assert!(text.contains(&format!("- {calls}: copies 48 B")), "{text}");
+    run(&["explain", &format!("{batch}{calls}")]).succeeded();
+    let text = instead("zeros(8, 5, 3, 4).transpose(2, 3).view(8, 5, 12)");
+    let calls =
+        "- .select(1, i1).select(0, i0).reshape(12) for all i0, i1: copies 40 blocks of 48 B";
+    assert!(text.contains(calls), "{text}");
+}
+
 #[test]
 fn contiguous_can_be_left_out_where_the_calls_after_it_copy_less_without_it() {
     let says = |chain: &str| {

@@ -107,7 +107,7 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     }
 
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock) {
-        dispatch(simd, Blocks::<F, T> { blocks: block, find: PhantomData });
+        dispatch(simd, Block::<F, T> { block, find: PhantomData });
     }
 
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
@@ -152,27 +152,21 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
     }
 }
 
-/// Some blocks. Invariant: they meet the contract of [`Reduction::fold`].
-struct Blocks<F, T> {
-    blocks: FoldBlock,
+/// A block, or several. Invariant: they meet the contract of [`Reduction::fold`].
+struct Block<F, T> {
+    block: FoldBlock,
     find: PhantomData<fn(F, T)>,
 }
 
-impl<T: Compare, F: ArgOrder<T>> Kernel for Blocks<F, T> {
+impl<T: Compare, F: ArgOrder<T>> Kernel for Block<F, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        for at in 0..self.blocks.blocks {
-            Block::<F, T> { block: self.blocks.block(at), find: PhantomData }.fold();
+        for at in 0..self.block.blocks {
+            Self { block: self.block.block(at), ..self }.fold();
         }
     }
-}
-
-/// A block. Invariant: it meets the contract of [`Reduction::fold`].
-struct Block<F, T> {
-    block: FoldBlock,
-    find: PhantomData<fn(F, T)>,
 }
 
 impl<T: Compare, F: ArgOrder<T>> Block<F, T> {

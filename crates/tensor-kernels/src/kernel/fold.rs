@@ -93,7 +93,7 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     }
 
     unsafe fn fold(&self, simd: SimdLevel, block: FoldBlock) {
-        dispatch(simd, Blocks::<F, T> { simd, blocks: block, fold: PhantomData });
+        dispatch(simd, Block::<F, T> { simd, block, fold: PhantomData });
     }
 
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
@@ -175,30 +175,22 @@ macro_rules! tree {
     }};
 }
 
-/// Some blocks. Invariant: they meet the contract of [`Reduction::fold`].
-struct Blocks<F, T> {
-    simd: SimdLevel,
-    blocks: FoldBlock,
-    fold: PhantomData<fn(F, T)>,
-}
-
-impl<T: Element, F: Fold<T>> Kernel for Blocks<F, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, _isa: I) {
-        for at in 0..self.blocks.blocks {
-            let (simd, block) = (self.simd, self.blocks.block(at));
-            Block::<F, T> { simd, block, fold: PhantomData }.fold();
-        }
-    }
-}
-
-/// A block. Invariant: it meets the contract of [`Reduction::fold`].
+/// A block, or several. Invariant: they meet the contract of [`Reduction::fold`].
 struct Block<F, T> {
     simd: SimdLevel,
     block: FoldBlock,
     fold: PhantomData<fn(F, T)>,
+}
+
+impl<T: Element, F: Fold<T>> Kernel for Block<F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _isa: I) {
+        for at in 0..self.block.blocks {
+            Self { block: self.block.block(at), ..self }.fold();
+        }
+    }
 }
 
 impl<T: Element, F: Fold<T>> Block<F, T> {
@@ -226,9 +218,10 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
                 (self.row(group), self.accumulator(group * self.block.accumulator_row_stride));
             // SAFETY: the invariant: the rows of one group, and an accumulator for each column.
             unsafe {
-                KeptColumns::<F, T>::new(first, self.block.row_step, rows, accumulators)
-                    .combine(self.block.columns);
-            };
+                let size = [rows, self.block.columns];
+                KeptColumns::<F, T>::new((first, self.block.row_step), size, accumulators)
+            }
+            .combine();
         }
     }
 

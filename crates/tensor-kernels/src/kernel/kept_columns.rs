@@ -1,23 +1,25 @@
-//! Rows that are combined into an accumulator for each column, of which [`fold`](super::fold) is
-//! made.
+//! Combines rows with an accumulator for each column: the part of [`fold`](super::fold) for columns
+//! that are kept.
 //!
-//! Eight rows at a time are combined as a tree, and then with the accumulators. Long rows do it
-//! eight at a time, column by column, as the compiler vectorises it. In short rows, beginning and
-//! ending such a loop takes longer than the loop. They are cut into chunks of a length that the
-//! compiler knows, and a chunk keeps its accumulators in registers for all rows.
+//! Eight rows at a time are combined as a tree, and then with the accumulators. For long rows that
+//! is a loop over the columns, which the compiler vectorises. In short rows the beginning and the
+//! end of such a loop take longer than the loop. Their columns are cut into chunks of a length that
+//! the compiler knows, and a chunk keeps its accumulators in registers for all rows.
 //!
 //! Columns that do not fill a last chunk are computed with some before them. That chunk is computed
 //! first and written last, so that no element is combined with an accumulator twice.
 //!
-//! The order in which elements are combined is the same in all of these loops. Sums over the second
-//! dimension, before and with chunks, in microseconds (Zen 3, AVX2; both in turns):
+//! The order in which elements are combined is the same in all of these loops. Reductions of the
+//! second dimension take these parts of the time of loops alone (Zen 3, AVX2; median of five pairs,
+//! in turns; plans are those of each):
 //!
-//! | shape | f32 | f64 |
-//! |---|---|---|
-//! | 300 x 60 x 20 | 111 to 37 | 93 to 70 |
-//! | 400 x 50 x 12 | 64 to 63, copied first | 87 to 46 |
-//! | 200 x 118 x 8 | 48 to 29 | 67 to 49 |
-//! | 100 x 40 x 64 | 30 to 21 | 48 to 47 |
+//! | shape | sum of f32 | sum of f64 | maximum of f32 |
+//! |---|---|---|---|
+//! | 300 x 60 x 20 | 0.43 | 0.70 | 0.31 |
+//! | 400 x 50 x 12 | 0.38 | 0.49 | 0.40 |
+//! | 200 x 118 x 8 | 0.35 | 0.42 | 0.22 |
+//! | 100 x 40 x 64 | 0.76 | 0.92 | 0.52 |
+//! | 60 x 30 x 250 | 0.83 | 0.94 | 0.94 |
 
 use std::marker::PhantomData;
 
@@ -50,37 +52,38 @@ pub(super) unsafe fn tree_of_rows<F: Fold<T>, T: Copy>(
     F::combine(F::combine(pair!(0 1), pair!(2 3)), F::combine(pair!(4 5), pair!(6 7)))
 }
 
-/// Rows, and the accumulators of their columns. Invariant: that of [`new`](Self::new).
+/// Rows, and the accumulators of their columns. Invariant: they meet the contract of
+/// [`Reduction::fold`](super::reduction::Reduction::fold); [`new`](Self::new) has it.
 pub(super) struct KeptColumns<F: Fold<T>, T> {
     src: *const T,
     /// Bytes from one row to the next.
     step: isize,
     rows: usize,
+    columns: usize,
     accumulators: *mut F::Accumulator,
     fold: PhantomData<fn(F)>,
 }
 
 impl<F: Fold<T>, T: Copy> KeptColumns<F, T> {
     /// # Safety
-    /// That of [`Reduction::fold`](super::reduction::Reduction::fold) for `rows` rows from `src`
-    /// on and an accumulator for each of the columns that the methods are given.
+    /// That of [`Reduction::fold`](super::reduction::Reduction::fold), for these rows and an
+    /// accumulator for each column.
     #[inline(always)]
     pub(super) unsafe fn new(
-        src: *const T,
-        step: isize,
-        rows: usize,
+        (src, step): (*const T, isize),
+        [rows, columns]: [usize; 2],
         accumulators: *mut F::Accumulator,
     ) -> Self {
-        Self { src, step, rows, accumulators, fold: PhantomData }
+        Self { src, step, rows, columns, accumulators, fold: PhantomData }
     }
 
-    /// Combines all rows with the accumulators of so many columns.
+    /// Combines the rows with the accumulators.
     #[inline(always)]
-    pub(super) fn combine(&self, columns: usize) {
-        match columns {
-            CHUNK.. => self.in_chunks::<CHUNK>(columns),
-            SHORT_CHUNK.. => self.in_chunks::<SHORT_CHUNK>(columns),
-            _ => self.column_by_column(columns),
+    pub(super) fn combine(&self) {
+        match self.columns {
+            CHUNK.. => self.in_chunks::<CHUNK>(),
+            SHORT_CHUNK.. => self.in_chunks::<SHORT_CHUNK>(),
+            few => self.column_by_column(few),
         }
     }
 
@@ -91,7 +94,8 @@ impl<F: Fold<T>, T: Copy> KeptColumns<F, T> {
 
     /// At least `L` columns: the last chunk, the others, and then the accumulators of the last.
     #[inline(always)]
-    fn in_chunks<const L: usize>(&self, columns: usize) {
+    fn in_chunks<const L: usize>(&self) {
+        let columns = self.columns;
         let (last, whole) = (columns - L, (columns - 1) / L * L);
         let end = self.chunk::<L>(last);
         let width = size_of::<T>().max(size_of::<F::Accumulator>());
@@ -154,7 +158,7 @@ impl<F: Fold<T>, T: Copy> KeptColumns<F, T> {
         rows
     }
 
-    /// The first columns, eight rows at a time.
+    /// The first columns, at most all, eight rows at a time.
     #[inline(always)]
     fn column_by_column(&self, columns: usize) {
         let mut j = 0;

@@ -15,12 +15,12 @@ const STEPS_BYTES: usize = 1 << 10;
 const KEPT_PLANS_BYTES: usize = 16 << 10;
 const KEPT_BYTES: usize = KEPT_PLANS_BYTES + (257 << 10);
 
-/// The most scratch for a permutation of so many bytes, as documented; never more than themselves.
+/// The most scratch for a permutation of `bytes` bytes, as documented; never more than `bytes`.
 fn scratch_limit(bytes: usize) -> usize {
     (bytes / 100).max(256 << 10).min(bytes)
 }
 
-/// Checks what the calling thread has allocated for a permutation of so many bytes.
+/// Checks what the calling thread has allocated for a permutation of `bytes` bytes.
 pub(crate) fn check(allocated: Allocated, bytes: usize, what: &dyn Fn() -> String) {
     let limit = scratch_limit(bytes);
     assert!(allocated.large <= limit, "{allocated:?}, {}", what());

@@ -5,7 +5,7 @@ use crate::{
     exec::pool,
     kernel::{AccumulatorRows, FoldBlock},
     memory::CACHE_LINE,
-    nest::{Loop, Loops},
+    nest::{Loop, Loops, fuse},
     partition::Axis,
     plan::{Extent, INDEX, INPUT, OF_PARTIAL, OF_RESULT, RESULT, ReduceWork, is_reduced},
     run::{
@@ -378,7 +378,8 @@ impl Task<'_> {
             l.strides[OF_RESULT] *= widths.output as isize;
             l.strides[OF_PARTIAL] *= widths.accumulator as isize;
         }
-        fuse(&mut kept);
+        let fused = fuse(&mut kept);
+        kept.truncate(fused);
         let adjacent = |l: &&Loop<2>| l.strides[OF_PARTIAL] == widths.accumulator as isize;
         let run = kept.last().filter(adjacent).copied();
         kept.truncate(kept.len() - usize::from(run.is_some()));
@@ -390,17 +391,5 @@ impl Task<'_> {
             // as results (`start` has checked it), and all are initialised.
             unsafe { operation.finalize(accumulators, out, run.strides[OF_RESULT], run.len) };
         });
-    }
-}
-
-/// Makes one loop of those that follow each other in the results and in the accumulators.
-fn fuse(loops: &mut Loops<2>) {
-    for at in (1..loops.len()).rev() {
-        let (outer, inner) = (loops[at - 1], loops[at]);
-        let follows = |k: usize| outer.strides[k] == inner.strides[k] * inner.len as isize;
-        if follows(OF_RESULT) && follows(OF_PARTIAL) {
-            loops[at - 1] = Loop { len: outer.len * inner.len, strides: inner.strides };
-            loops.remove(at);
-        }
     }
 }
