@@ -111,7 +111,7 @@ fn what_is_named_instead_of_a_copy_copies_nothing() {
     }
 }
 
-/// The broadcast dimension is copied once; of matrices that are transposed each is copied by itself.
+/// A broadcast matrix is copied once; of many transposed matrices each is copied by itself.
 #[test]
 fn a_copy_of_a_block_is_named_by_its_calls() {
     let instead = |chain: &str| run(&["explain", chain]).err;
