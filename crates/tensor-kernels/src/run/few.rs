@@ -1,5 +1,5 @@
 //! Elementwise operations whose loops are few: computed where the elements lie, or, if there are
-//! few elements, from copies of them on the stack.
+//! few elements, from copies of them on the stack, by loops or by transposes.
 //!
 //! The result is contiguous. The loops over all operands are fused. If they end in rows, the
 //! operation runs on these. Otherwise each operand in another order than the result's is copied by
@@ -11,6 +11,7 @@ use super::{
     bounce,
     elementwise::Operands,
     few_loops::{FewLoops, Row, copy_few},
+    few_transposes::{FewTransposes, MIN_TRANSPOSED_FEW},
 };
 use crate::{
     exec::{Exec, SimdLevel},
@@ -41,15 +42,14 @@ pub(super) fn compute<const N: usize>(
         return true;
     }
     let len = operands.layouts[0].numel();
-    let mut have_widths = true;
-    for &width in &operands.widths[1..] {
-        have_widths &= width <= 16 && width.is_power_of_two();
+    let mut are_copied = true;
+    for k in 1..N {
+        are_copied &= few.is_copied(&loops, k, len);
     }
-    if len > MAX_COPIED_ELEMENTS || !have_widths {
-        return false;
+    if are_copied {
+        few.copied(&loops, len);
     }
-    few.copied(&loops, len);
-    true
+    are_copied
 }
 
 /// The elements of an operand, in the order of the result.
@@ -134,7 +134,29 @@ impl<const N: usize> Few<'_, '_, '_, N> {
         l.strides[k] * (i * self.operands.widths[k]) as isize
     }
 
-    /// Copies operands in another order than the result's, and computes one row.
+    /// Is a copy of operand `k` by loops, or by transposes, worth it, and is there room for it?
+    #[inline(always)]
+    fn is_copied(&self, loops: &FewLoops<N>, k: usize, len: usize) -> bool {
+        let width = self.operands.widths[k];
+        let has_kernels = width <= 16 && width.is_power_of_two();
+        let fits = || {
+            len.saturating_mul(width) <= size_of::<Copied>()
+                && (loops.row(k) != Row::Packed || self.transposes(loops, k, len).is_some())
+        };
+        has_kernels && (len <= MAX_COPIED_ELEMENTS || fits())
+    }
+
+    /// The transposes that bring operand `k` into the order of the result.
+    #[inline(always)]
+    fn transposes(&self, loops: &FewLoops<N>, k: usize, len: usize) -> Option<FewTransposes> {
+        if len < MIN_TRANSPOSED_FEW || !self.operands.ptrs.0[k].gaps_readable {
+            return None;
+        }
+        FewTransposes::of(self.operands.widths[k], loops.of_operand(k))
+    }
+
+    /// Copies operands in another order than the result's, which [are copied](Self::is_copied), and
+    /// computes one row.
     #[inline(never)]
     fn copied(&self, loops: &FewLoops<N>, len: usize) {
         let mut copies: [Copied; N] = [const { [MaybeUninit::uninit(); _] }; N];
@@ -147,10 +169,15 @@ impl<const N: usize> Few<'_, '_, '_, N> {
                 continue;
             }
             let (from, to) = (ptrs[k].cast_const(), copies[k].as_mut_ptr().cast::<u8>());
-            // SAFETY: O1 holds for the offsets that the loops visit in operand `k`. There are 16
-            // bytes for each of the result's elements, which are adjacent.
-            unsafe { copy_few(widths[k], (from, k), to, loops) };
             block.ptrs[k] = to;
+            if let Some(transposes) = self.transposes(loops, k, len) {
+                // SAFETY: O1 holds for the offsets that the loops visit in operand `k`, O4 for the
+                // gaps between them. The copy has room for the result's elements (`is_copied`).
+                unsafe { transposes.copy(self.simd, widths[k], from, to) };
+            } else {
+                // SAFETY: as above; the result's elements are adjacent.
+                unsafe { copy_few(widths[k], (from, k), to, loops) };
+            }
         }
         // SAFETY: O1 to O3 for operands whose elements are adjacent, or one element; the copies
         // have been written, and are aligned for 16 bytes.

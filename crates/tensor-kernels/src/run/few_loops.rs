@@ -76,6 +76,12 @@ impl<const N: usize> FewLoops<N> {
         [outer, inner, rows, columns]
     }
 
+    /// The loops over operand 0 and operand `k`.
+    #[inline(always)]
+    pub(super) fn of_operand(&self, k: usize) -> [Loop<2>; MAX_LOOPS] {
+        self.0.each_ref().map(|l| Loop { len: l.len, strides: [l.strides[0], l.strides[k]] })
+    }
+
     /// How operand `k` becomes a row.
     #[inline(always)]
     pub(super) fn row(&self, k: usize) -> Row {

@@ -16,6 +16,8 @@ mod few;
 #[cfg(feature = "elementwise")]
 mod few_loops;
 #[cfg(feature = "elementwise")]
+mod few_transposes;
+#[cfg(feature = "elementwise")]
 mod finished;
 mod grouped;
 mod in_place;
