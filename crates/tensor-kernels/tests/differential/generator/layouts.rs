@@ -231,15 +231,19 @@ impl Strided {
             Some(own) if self.shape[own] != 1 => self.strides[own],
             _ => 0,
         };
-        let strides: Vec<isize> = (0..shape.len()).map(own_stride).collect();
-        let mut offsets = Vec::with_capacity(shape.iter().product());
-        for_each_index(shape, |index| {
-            let mut offset = self.offset as isize;
-            for (&i, &stride) in index.iter().zip(&strides) {
-                offset += i as isize * stride;
+        // Dimension by dimension: this is most of the time of a case.
+        let mut offsets = vec![self.offset];
+        for (d, &size) in shape.iter().enumerate() {
+            let stride = own_stride(d);
+            let mut with_this = Vec::with_capacity(offsets.len() * size);
+            for mut offset in offsets {
+                for _ in 0..size {
+                    with_this.push(offset);
+                    offset = offset.wrapping_add_signed(stride);
+                }
             }
-            offsets.push(offset as usize);
-        });
+            offsets = with_this;
+        }
         offsets
     }
 }
