@@ -22,8 +22,8 @@
 //! | 60 x 30 x 250 | 0.83 | 0.94 | 0.94 |
 //!
 //! # Tried and dropped
-//! Chunks of eight for rows of 8 to 15 columns: these take 0.74 to 0.95 of the time, but rows of 5 to
-//! 7 columns take 1.15 to 1.25 times as long, in the same function (Zen 3, median of 11 pairs).
+//! Chunks of eight for rows of 8 to 15 columns: these take 0.74 to 0.95 of the time, but rows of 5
+//! to 7 columns take 1.15 to 1.25 times as long, in the same function (Zen 3, median of 11 pairs).
 
 use std::marker::PhantomData;
 
