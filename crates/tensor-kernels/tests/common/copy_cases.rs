@@ -114,6 +114,7 @@ pub(crate) const CASES: &[Case] = &[
     Case("to every fifth, backwards", &[150], &[1], &[-5]),
     Case("every second to every third", &[301], &[2], &[3]),
     Case("every second, transposed", &[171, 167], &[2, 342], &[167, 1]),
+    Case("few columns of every third, transposed", &[401, 9], &[3, 1203], &[9, 1]),
     // Of rank 5: fewer dimensions of so few elements are copied without a plan.
     Case("a few of every third, transposed", &[1, 1, 1, 9, 7], &[0, 0, 0, 3, 27], &[9, 9, 9, 7, 1]),
     Case("transposed to every second", &[71, 67], &[1, 71], &[134, 2]),

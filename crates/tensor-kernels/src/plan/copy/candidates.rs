@@ -18,7 +18,7 @@ use crate::{
     plan::group::iterations,
     tuning::{
         BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS,
-        SMALLEST_PACKED_IN_L2, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        MIN_PACKED_UNITS, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -126,7 +126,7 @@ impl Candidates<'_> {
     /// one as fast.
     fn may_pack(&self) -> bool {
         let narrow = self.unit <= MAX_NARROW_UNIT || self.bytes > self.machine.l2;
-        narrow && self.bytes >= self.machine.l2 / SMALLEST_PACKED_IN_L2
+        narrow && self.bytes / self.unit >= MIN_PACKED_UNITS
     }
 
     /// Does the copy take only some ten times as long as comparing all candidates?

@@ -10,7 +10,10 @@
 //! Over 140 random layouts that nothing was fitted to, steps and slices of the last dimension in
 //! another order, copies take 0.75 of the time from 2 MB on (0.28 instead of 0.22 of the copy
 //! bandwidth in the median, 0.08 instead of 0.03 at the 5th percentile), and 0.85 from 50 kB to 2
-//! MB (one thread, Zen 5).
+//! MB (one thread, Zen 5). Fewer units gain as much: over 240 random layouts of 3 to 160 kB, drawn
+//! after the limit and the rates had been chosen, the plan takes 1.01 of the time of the best
+//! candidate in the geometric mean for elements of 1 and 2 bytes, 1.05 for those of 4; without
+//! packing below 32 kB 1.45, 1.46 and 1.06 (Zen 3, AVX2). With AVX-512 that is not measured.
 //!
 //! # Tried and dropped
 //! - Blocks of groups of loops that are gathered into scratch and transposed there, as in
@@ -63,8 +66,8 @@ pub(super) fn entries(loops: &[Loop<2>], elements: usize, unit: usize) -> usize 
     TILE_PLAN_ENTRIES << cut_short.min(MAX_CUT_SHORT)
 }
 
-/// As 2 µs (Zen 3): two plans take 10 µs, but a thread keeps those of the copies it repeats.
-const TILE_PLAN_ENTRIES: usize = 2400;
+/// As 1.2 µs (Zen 3): two plans take 10 µs, but a thread keeps those of the copies it repeats.
+const TILE_PLAN_ENTRIES: usize = 1440;
 
 /// More loops that end with a shorter tile are not told apart.
 const MAX_CUT_SHORT: usize = 8;
@@ -173,6 +176,20 @@ mod tests {
         for (step, width) in [(2, 1), (3, 2), (2, 4), (5, 4)] {
             let work = plan_of(&columns(1500, 1501, step).t().unwrap(), width);
             assert!(matches!(work.inner, Inner::PackedSource { .. }), "{step}, {width}: {work}");
+        }
+    }
+
+    #[test]
+    fn few_narrow_units_are_packed_too() {
+        let is_packed = |side: usize, width: usize, vector: usize| {
+            let from = columns(side, side, 3).t().unwrap();
+            let to = Layout::contiguous(from.shape()).unwrap();
+            let work = Work::new(&from, &to, width, &Machine { vector, ..Machine::REFERENCE });
+            matches!(work.inner, Inner::PackedSource { .. })
+        };
+        for (vector, side) in [(32, 64), (64, 100)] {
+            assert!(is_packed(side, 1, vector) && is_packed(side, 2, vector), "{vector}");
+            assert!(!is_packed(40, 1, vector) && !is_packed(side, 8, vector), "{vector}");
         }
     }
 
