@@ -66,7 +66,7 @@ pub(super) fn entries(loops: &[Loop<2>], elements: usize, unit: usize) -> usize 
     TILE_PLAN_ENTRIES << cut_short.min(MAX_CUT_SHORT)
 }
 
-/// As 1.2 µs (Zen 3): two plans take 10 µs, but a thread keeps those of the copies it repeats.
+/// As 1.2 µs (Zen 3): two plans take 2 to 10 µs, but a thread keeps those of the copies it repeats.
 const TILE_PLAN_ENTRIES: usize = 1440;
 
 /// More loops that end with a shorter tile are not told apart.
