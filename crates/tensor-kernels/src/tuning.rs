@@ -112,9 +112,9 @@ pub(crate) const MAX_PACKED_STEP_BYTES: usize = 24;
 /// Wider elements are packed only beyond the second-level cache.
 pub(crate) const MAX_NARROW_UNIT: usize = 4;
 
-/// Copies of fewer units are not packed: the two copies of a tile are planned the first time. With
-/// every second column of 50 by 50 to 75 by 69 elements of 2 bytes, transposed, the first copy takes
-/// 6.4 µs instead of 4.3, and later ones 1.4 instead of 2.4 (Zen 3).
+/// Copies of fewer units are not packed: the two copies of a tile are planned the first time. Of
+/// every second column of 50 by 50 to 75 by 69 elements of 2 bytes, transposed, the first takes 6.4
+/// µs instead of 4.3, and later ones 1.4 instead of 2.4 (Zen 3).
 pub(crate) const MIN_PACKED_UNITS: usize = 2048;
 
 /// The most bytes of a block that is assembled by shuffles. More take longer to list, and fewer
