@@ -12,8 +12,9 @@
 //! bandwidth in the median, 0.08 instead of 0.03 at the 5th percentile), and 0.85 from 50 kB to 2
 //! MB (one thread, Zen 5). Fewer units gain as much: over 240 random layouts of 3 to 160 kB, drawn
 //! after the limit and the rates had been chosen, the plan takes 1.01 of the time of the best
-//! candidate in the geometric mean for elements of 1 and 2 bytes, 1.05 for those of 4; without
-//! packing below 32 kB 1.45, 1.46 and 1.06 (Zen 3, AVX2). With AVX-512 that is not measured.
+//! candidate in the geometric mean for elements of 1 and 2 bytes, 1.05 for those of 4. Without
+//! packing below 32 kB it took 1.45, 1.46 and 1.06 over 300 others (Zen 3, AVX2). With AVX-512 that
+//! is not measured.
 //!
 //! # Tried and dropped
 //! - Blocks of groups of loops that are gathered into scratch and transposed there, as in
