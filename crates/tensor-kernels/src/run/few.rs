@@ -11,13 +11,16 @@ use super::{
     bounce,
     elementwise::Operands,
     few_loops::{FewLoops, Row, copy_few},
-    few_transposes::{FewTransposes, MIN_TRANSPOSED_FEW},
+    few_transposes::FewTransposes,
 };
 use crate::{
     exec::{Exec, SimdLevel},
     kernel::{self, Operation, RowBlock},
     nest::Loop,
-    tuning::{MAX_COPIED_ELEMENTS, MIN_ROW_COMPUTED_IN_PLACE, MIN_ROW_IN_PLACE, MIN_ROWS_IN_PLACE},
+    tuning::{
+        MAX_COPIED_ELEMENTS, MIN_ROW_COMPUTED_IN_PLACE, MIN_ROW_IN_PLACE, MIN_ROWS_IN_PLACE,
+        MIN_TRANSPOSED_WITHOUT_PLAN,
+    },
 };
 
 /// Computes elements of a contiguous result that is not empty. Returns `false`, and computes
@@ -149,7 +152,7 @@ impl<const N: usize> Few<'_, '_, '_, N> {
     /// The transposes that bring operand `k` into the order of the result.
     #[inline(always)]
     fn transposes(&self, loops: &FewLoops<N>, k: usize, len: usize) -> Option<FewTransposes> {
-        if len < MIN_TRANSPOSED_FEW || !self.operands.ptrs.0[k].gaps_readable {
+        if len < MIN_TRANSPOSED_WITHOUT_PLAN || !self.operands.ptrs.0[k].gaps_readable {
             return None;
         }
         FewTransposes::of(self.operands.widths[k], loops.of_operand(k))

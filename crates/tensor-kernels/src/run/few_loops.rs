@@ -79,7 +79,7 @@ impl<const N: usize> FewLoops<N> {
     /// The loops over operand 0 and operand `k`.
     #[inline(always)]
     pub(super) fn of_operand(&self, k: usize) -> [Loop<2>; MAX_LOOPS] {
-        self.0.each_ref().map(|l| Loop { len: l.len, strides: [l.strides[0], l.strides[k]] })
+        self.0.each_ref().map(|l| over_operand(l, k))
     }
 
     /// How operand `k` becomes a row.
@@ -96,6 +96,12 @@ impl<const N: usize> FewLoops<N> {
             _ => Row::Packed,
         }
     }
+}
+
+/// A loop over operand 0 and operand `k`.
+#[inline(always)]
+fn over_operand<const N: usize>(l: &Loop<N>, k: usize) -> Loop<2> {
+    Loop { len: l.len, strides: [l.strides[0], l.strides[k]] }
 }
 
 /// Does a loop of these strides walk on where `inner` ends?
@@ -144,7 +150,7 @@ unsafe fn walk<T: Copy, const N: usize>(
     to: *mut T,
     FewLoops([a, b, c, d]): &FewLoops<N>,
 ) {
-    let of = |l: &Loop<N>| Loop { len: l.len, strides: [l.strides[0], l.strides[k]] };
+    let of = |l: &Loop<N>| over_operand(l, k);
     // The overhead around a loop is paid least often if the longest is innermost.
     if a.len == 1 && b.len == 1 {
         let (rows, columns) = if c.len > d.len { (d, c) } else { (c, d) };

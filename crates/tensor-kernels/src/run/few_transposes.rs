@@ -3,15 +3,12 @@
 use crate::{
     exec::SimdLevel,
     kernel::{self, Isa, Kernel, Unit},
+    memory::LANE_BYTES,
     nest::Loop,
 };
 
-/// Fewer elements are copied by loops in less time.
-pub(super) const MIN_TRANSPOSED_FEW: usize = 96;
-
-/// The fewest elements of a side: those of a lane of a register, and not fewer than four.
+/// The fewest elements of a side, and not fewer than those of a lane of a register.
 const MIN_SIDE: usize = 4;
-const LANE_BYTES: usize = 16;
 
 /// Loops over a destination and a source. Along the columns of the destination elements are
 /// adjacent there, along its rows they are in the source.
