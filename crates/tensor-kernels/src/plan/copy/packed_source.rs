@@ -10,11 +10,12 @@
 //! Over 140 random layouts that nothing was fitted to, steps and slices of the last dimension in
 //! another order, copies take 0.75 of the time from 2 MB on (0.28 instead of 0.22 of the copy
 //! bandwidth in the median, 0.08 instead of 0.03 at the 5th percentile), and 0.85 from 50 kB to 2
-//! MB (one thread, Zen 5). Fewer units gain as much: over 240 random layouts of 3 to 160 kB, drawn
-//! after the limit and the rates had been chosen, the plan takes 1.01 of the time of the best
-//! candidate in the geometric mean for elements of 1 and 2 bytes, 1.05 for those of 4. Without
-//! packing below 32 kB it took 1.45, 1.46 and 1.06 over 300 others (Zen 3, AVX2). With AVX-512 that
-//! is not measured.
+//! MB (one thread, Zen 5).
+//!
+//! Fewer units gain as much. Over 200 random layouts of 3 to 160 kB, steps of 2 to 6 in another
+//! order, drawn when the limit and the rates had been chosen, copies of 1 and 2 bytes take 0.68 and
+//! 0.70 of the time that they took when packing began at 32 kB. Those of 4 bytes take 0.97; 2 of 63
+//! take 1.4 and 1.5 (Zen 3, AVX2). With AVX-512 that is not measured.
 //!
 //! # Tried and dropped
 //! - Blocks of groups of loops that are gathered into scratch and transposed there, as in
