@@ -10,7 +10,7 @@ use super::{
     },
     types::match_dtype,
 };
-use crate::kernel::{Function1, Function2, Function3, Map, RegisterOp, Zip, Zip3};
+use crate::kernel::{Compute, Function1, Function2, Function3, Map, RegisterOp, Zip, Zip3};
 
 /// An operation on inputs of one type, with `N - 1` inputs.
 pub(super) struct OperationForm<const N: usize> {
@@ -20,27 +20,42 @@ pub(super) struct OperationForm<const N: usize> {
 }
 
 impl<const N: usize> OperationForm<N> {
-    fn new<T: Element, R: Element>(register_op: Option<RegisterOp>) -> Self {
-        let widths = std::array::from_fn(|k| if k == 0 { size_of::<R>() } else { size_of::<T>() });
-        Self { widths, register_op }
-    }
-
     /// The form of the function `op` of [`ops`].
     ///
     /// # Errors
     /// [`DTypeError::Unsupported`] if there is none of this name and number of operands, or it is
     /// not defined for the dtype.
     pub(super) fn of(op: &'static str, dtype: DType) -> Result<Self> {
-        match N {
+        let Form { result, input, register_op } = match N {
             2 => unary_form(op, dtype),
             3 => binary_form(op, dtype),
             4 => ternary_form(op, dtype),
             _ => Err(DTypeError::Unsupported { op, dtype }.into()),
-        }
+        }?;
+        let widths = std::array::from_fn(|k| if k == 0 { result } else { input });
+        Ok(Self { widths, register_op })
     }
 }
 
-fn unary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<OperationForm<N>> {
+/// The same for any number of inputs, so that it is found by code that is compiled in this crate.
+struct Form {
+    /// The bytes of a result.
+    result: usize,
+    /// The bytes of an element of an input.
+    input: usize,
+    register_op: Option<RegisterOp>,
+}
+
+impl Form {
+    /// Of an operation by its type alone: with the operation behind a trait object, all its loops
+    /// would be compiled, for every element type.
+    fn of<const N: usize, T, C: Compute<N>>() -> Self {
+        let register_op = C::register_op();
+        Self { result: size_of::<C::Output>(), input: size_of::<T>(), register_op }
+    }
+}
+
+fn unary_form(op: &'static str, dtype: DType) -> Result<Form> {
     macro_rules! forms {
         ($(
             $(#[$doc:meta])*
@@ -51,12 +66,10 @@ fn unary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<Operatio
         )*) => {
             match op {
                 $(stringify!($name) => match_dtype!($bound, dtype, op, T => {
-                    fn form<const N: usize, T: Element, R: Element>(
-                        f: impl Function1<T, Output = R>,
-                    ) -> OperationForm<N> {
-                        OperationForm::new::<T, R>(Map::new(f).of_types().any().register_op())
+                    fn form<T: Element, F: Function1<T, Output: Element>>(_: F) -> Form {
+                        Form::of::<2, T, Map<F, T>>()
                     }
-                    Ok(form::<N, T, _>(ops::$operation))
+                    Ok(form::<T, _>(ops::$operation))
                 }),)*
                 _ => Err(DTypeError::Unsupported { op, dtype }.into()),
             }
@@ -65,7 +78,7 @@ fn unary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<Operatio
     unary_operations! { forms }
 }
 
-fn binary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<OperationForm<N>> {
+fn binary_form(op: &'static str, dtype: DType) -> Result<Form> {
     macro_rules! forms {
         ($(
             $(#[$doc:meta])*
@@ -77,12 +90,10 @@ fn binary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<Operati
         )*) => {
             match op {
                 $(stringify!($name) => match_dtype!($bound, dtype, op, T => {
-                    fn form<const N: usize, T: Element, R: Element>(
-                        f: impl Function2<T, T, Output = R>,
-                    ) -> OperationForm<N> {
-                        OperationForm::new::<T, R>(Zip::new(f).of_types().any().register_op())
+                    fn form<T: Element, F: Function2<T, T, Output: Element>>(_: F) -> Form {
+                        Form::of::<3, T, Zip<F, T, T>>()
                     }
-                    Ok(form::<N, T, _>(ops::$operation))
+                    Ok(form::<T, _>(ops::$operation))
                 }),)*
                 _ => Err(DTypeError::Unsupported { op, dtype }.into()),
             }
@@ -91,7 +102,7 @@ fn binary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<Operati
     binary_operations! { forms }
 }
 
-fn ternary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<OperationForm<N>> {
+fn ternary_form(op: &'static str, dtype: DType) -> Result<Form> {
     macro_rules! forms {
         ($(
             $(#[$doc:meta])*
@@ -100,12 +111,10 @@ fn ternary_form<const N: usize>(op: &'static str, dtype: DType) -> Result<Operat
         )*) => {
             match op {
                 $(stringify!($name) => match_dtype!($bound, dtype, op, T => {
-                    fn form<const N: usize, T: Element>(
-                        f: impl Function3<T, T, T, Output = T>,
-                    ) -> OperationForm<N> {
-                        OperationForm::new::<T, T>(Zip3::new(f).of_types().any().register_op())
+                    fn form<T: Element, F: Function3<T, T, T, Output: Element>>(_: F) -> Form {
+                        Form::of::<4, T, Zip3<F, T, T, T>>()
                     }
-                    Ok(form::<N, T>(ops::$operation))
+                    Ok(form::<T, _>(ops::$operation))
                 }),)*
                 _ => Err(DTypeError::Unsupported { op, dtype }.into()),
             }

@@ -92,7 +92,7 @@ mod x86;
 pub(crate) use arg_reduce::{ArgOrder, ArgReduction};
 pub(crate) use dispatch::dispatch;
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{Map, Operation, OperationOf, RowBlock, Zip, Zip3};
+pub(crate) use elementwise::{Compute, Map, Operation, OperationOf, RowBlock, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 #[cfg(feature = "elementwise")]
 pub(crate) use finished::Finished;

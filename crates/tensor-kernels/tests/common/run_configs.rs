@@ -43,6 +43,12 @@ impl RunConfig {
     }
 
     pub(crate) fn run<R: Send>(&self, operation: impl FnOnce(&Exec) -> R + Send) -> R {
+        let (mut operation, mut result) = (Some(operation), None);
+        self.run_erased(&mut |exec| result = operation.take().map(|operation| operation(exec)));
+        result.expect("the operation ran")
+    }
+
+    fn run_erased(&self, operation: &mut (dyn FnMut(&Exec) + Send)) {
         match self.threads {
             None => operation(&self.exec),
             Some(threads) => on_threads(threads, || operation(&self.exec)),
@@ -85,8 +91,15 @@ fn exec(simd: SimdLevel, streamed: bool) -> Exec {
 }
 
 /// Runs in a pool of `threads` threads.
-#[cfg(feature = "rayon")]
 pub(crate) fn on_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
+    let (mut run, mut result) = (Some(run), None);
+    on_threads_erased(threads, &mut || result = run.take().map(|run| run()));
+    result.expect("the pool ran it")
+}
+
+/// Of one type: rayon compiles some fifty functions for each type of closure.
+#[cfg(feature = "rayon")]
+fn on_threads_erased(threads: usize, run: &mut (dyn FnMut() + Send)) {
     use rayon::{ThreadPool, ThreadPoolBuilder};
     use std::{
         collections::BTreeMap,
@@ -98,11 +111,11 @@ pub(crate) fn on_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send
     let mut pools = POOLS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let pool = Arc::clone(pools.entry(threads).or_insert_with(|| Arc::new(started())));
     drop(pools);
-    pool.install(run)
+    pool.install(run);
 }
 
 /// Without the feature every configuration is serial.
 #[cfg(not(feature = "rayon"))]
-pub(crate) fn on_threads<R: Send>(_threads: usize, run: impl FnOnce() -> R + Send) -> R {
-    run()
+fn on_threads_erased(_threads: usize, run: &mut (dyn FnMut() + Send)) {
+    run();
 }
