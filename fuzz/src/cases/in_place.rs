@@ -8,7 +8,7 @@ use super::Input;
 const SIZES: [usize; 16] = [1, 1, 2, 2, 3, 4, 4, 5, 7, 8, 12, 16, 24, 33, 70, 3000];
 
 /// The most bytes that are permuted: more than fit into scratch.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 512 << 10;
 
 /// Runs the case of an input.
 ///
