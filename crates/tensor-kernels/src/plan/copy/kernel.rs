@@ -59,7 +59,8 @@ pub(crate) enum Kernel {
     IndexedShortSource,
     /// Short destination rows at offsets of tables. The amount is rows.
     IndexedShortDestination,
-    /// Lanes assembled from lanes of the source. The amount is the lanes of both.
+    /// Lanes assembled from lanes of the source. A call is a row of blocks, or the last block of
+    /// one. The amount is the lanes of both.
     Shuffles,
     /// Registers assembled by picks from windows of the source. A call is a register of a row of
     /// blocks. The amount is windows and, for each register stored, [`STORE_AS_WINDOWS`] more.
@@ -98,6 +99,9 @@ const SHORT_GATHER_CALLS: f64 = 2.5;
 
 /// The runs of adjacent units that take as long to pack as one unit without a gather kernel.
 const UNGATHERED_CALLS: f64 = 0.1;
+
+/// The blocks that are assembled by shuffles at once, by registers of two lanes.
+const SHUFFLED_AT_ONCE: usize = 2;
 
 /// The windows that take as long to pick from as the store of a register.
 const STORE_AS_WINDOWS: f64 = 0.6;
@@ -330,13 +334,20 @@ fn grouped(groups: &Grouped, outer: &[Loop<2>], unit: usize) -> KernelWork {
 impl Shuffled {
     fn kernel_work(self, outer: &[Loop<2>]) -> KernelWork {
         let (around, loops) = self.split(outer);
-        let blocks = self.block.blocks(loops);
+        let blocks = self.block.blocks(loops) * iterations(&around[self.around(outer).len()..]);
         let (sources, results) = (self.sources as f64, self.results as f64);
         match self.by {
-            ShuffledBy::Lanes => once(Kernel::Shuffles, blocks * (self.sources + self.results)),
+            ShuffledBy::Lanes => {
+                // The last block, which overlaps the one before it, is assembled by itself.
+                let last = usize::from(
+                    loops.first().is_some_and(|cut| !cut.len.is_multiple_of(self.block.block)),
+                );
+                let blocks = (blocks - last).next_multiple_of(SHUFFLED_AT_ONCE) + last;
+                let amount = (sources + results) * blocks as f64;
+                KernelWork { kernel: Kernel::Shuffles, calls: (1 + last) as f64, amount }
+            }
             ShuffledBy::Registers => {
-                let repeated = iterations(&around[self.around(outer).len()..]);
-                let amount = (sources + results * STORE_AS_WINDOWS) * (blocks * repeated) as f64;
+                let amount = (sources + results * STORE_AS_WINDOWS) * blocks as f64;
                 KernelWork { kernel: Kernel::Picks, calls: results, amount }
             }
         }
@@ -346,8 +357,8 @@ impl Shuffled {
     /// block, the loop around it is the row.
     pub(super) fn around(self, outer: &[Loop<2>]) -> &[Loop<2>] {
         let (around, loops) = self.split(outer);
-        match (self.by, around) {
-            (ShuffledBy::Registers, [around @ .., _]) if self.block.blocks(loops) == 1 => around,
+        match around {
+            [around @ .., _] if self.block.blocks(loops) == 1 => around,
             _ => around,
         }
     }
