@@ -32,6 +32,7 @@ pub struct ElementwiseExplanation<const N: usize> {
     work: ElementwiseWork<N>,
     /// If this is done instead.
     in_registers: Option<PlannedInRegisters<N>>,
+    copied_first: Option<usize>,
     dims: Vec<Loop<N>>,
     loops: Vec<Loop<N>>,
 }
@@ -44,9 +45,9 @@ pub struct ElementwiseExplanation<const N: usize> {
 ///
 /// It is the plan of any function of these widths. A closure is also called for each of the results
 /// that are equal because all inputs are broadcast. Operations on few elements are not planned but
-/// computed at once, and a large result of a single transposed input may be that input's copy,
-/// computed in place. Some named operations are computed in the registers that transpose an operand
-/// instead, which [`explain_operation`] tells.
+/// computed at once. If an input [is copied first](ElementwiseExplanation::copied_first), what
+/// follows is planned anew. Some named operations are computed in the registers that transpose an
+/// operand instead, which [`explain_operation`] tells.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, explain_elementwise};
@@ -124,10 +125,15 @@ fn explained<const N: usize>(
         layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;
     let layouts: [&Layout; N] = std::array::from_fn(|k| &broadcast[k]);
     let dim = |d: usize| Loop { len: shape[d], strides: layouts.map(|of| of.strides()[d]) };
+    let work = ElementwiseWork::plan(layouts, widths, EqualResults::Copied, &exec.machine);
+    let in_registers = op.and_then(|op| planned_in_registers(exec, op, &layouts, widths[0]));
+    let same_width = widths.map(|width| width == widths[0]);
+    let copied_first = work.input_to_copy(same_width, &exec.machine);
     Ok(ElementwiseExplanation {
         exec: *exec,
-        work: ElementwiseWork::plan(layouts, widths, EqualResults::Copied, &exec.machine),
-        in_registers: op.and_then(|op| planned_in_registers(exec, op, &layouts, widths[0])),
+        work,
+        copied_first: copied_first.filter(|_| in_registers.is_none()),
+        in_registers,
         dims: (0..shape.len()).map(dim).collect(),
         loops: Nest::of(layouts)?.loops().to_vec(),
     })
@@ -159,6 +165,23 @@ impl<const N: usize> ElementwiseExplanation<N> {
             Some(planned) => role_text(operand, planned.roles[operand]),
             None => self.work.access_text(operand),
         }
+    }
+
+    /// The operand, counted from the result on, that is copied into the result first, to be
+    /// combined with the others there; `None` if none is. Only an input of the result's element
+    /// type is, and only if no input is the result itself: both are taken to be so here.
+    ///
+    /// ```
+    /// use tensor_kernels::{Exec, Layout, explain_elementwise};
+    ///
+    /// let rows = Layout::contiguous([2999, 3001])?;
+    /// let columns = Layout::contiguous([3001, 2999])?.t()?;
+    /// let explained = explain_elementwise(Exec::current()?, [&rows, &rows, &columns], [4; 3])?;
+    /// assert_eq!(explained.copied_first(), Some(2)); // 36 MB, more than the caches hold
+    /// # Ok::<(), tensor_kernels::Error>(())
+    /// ```
+    pub fn copied_first(&self) -> Option<usize> {
+        self.copied_first
     }
 
     /// What is computed at a time, in words.
@@ -240,6 +263,14 @@ impl<const N: usize> fmt::Display for ElementwiseExplanation<N> {
         paragraph(f, "dims", &format!("{dims} (length x [stride of the result, of each input])"))?;
         paragraph(f, "fused loops", &loops_text(&self.loops))?;
         paragraph(f, "plan", &self.plan_text())?;
+        if let Some(k) = self.copied_first {
+            let first = format!(
+                "if {} has the element type of the result, it is copied into the result, and \
+                 computed with the others there by another plan",
+                operand_name(k)
+            );
+            paragraph(f, "first", &first)?;
+        }
         for k in 0..N {
             paragraph(f, &operand_name(k), self.access(k))?;
         }

@@ -18,7 +18,7 @@ use super::{
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
-    exec::{Exec, SimdLevel},
+    exec::{Exec, Machine, SimdLevel},
     kernel::{FenceOnDrop, Operation, OperationOf, RowBlock},
     memory::CACHE_LINE,
     nest::same_shape,
@@ -114,26 +114,13 @@ impl<const N: usize> Operands<'_, '_, N> {
         })
     }
 
-    /// The input that is copied to the result first, to be combined with the others there: the only
-    /// one that would go through scratch, if it is transposed and the result is larger than the
-    /// caches. Blocks of such an input are read a few hundred bytes at a time; a copy is
-    /// read and written in an order of its own, past the caches.
-    ///
-    /// `neg` of transposed floats takes 0.8 ms instead of 1.4 ms (1809 by 1809) and 24 ms instead
-    /// of 35 ms (8001 by 8001; Zen 5). With a second input through scratch it takes up to 1.5 times
-    /// as long as both in blocks. A result whose rows are whole cache lines is streamed block by
-    /// block, which moves fewer bytes.
-    fn input_to_copy(&self, work: &ElementwiseWork<N>) -> Option<usize> {
-        if !work.large || work.stream {
-            return None;
-        }
-        let mut packed = (0..N).filter(|&k| work.block.area(k).is_some());
-        let (input @ 1.., None) = (packed.next()?, packed.next()) else { return None };
+    /// The input that is copied into the result first.
+    fn input_to_copy(&self, work: &ElementwiseWork<N>, machine: &Machine) -> Option<usize> {
         // Another input that is the result would be overwritten.
         let first = self.first();
         let overwrites_none = !first[1..].contains(&first[0]);
-        (self.has_result_type[input] && overwrites_none && work.is_transposed(input))
-            .then_some(input)
+        let can_be_copied = self.has_result_type.map(|same| same && overwrites_none);
+        work.input_to_copy(can_be_copied, machine)
     }
 
     /// The same operands with the result in place of an input.
@@ -174,7 +161,7 @@ fn compute_by_plan<const N: usize>(
     }
     let equal = if operation.is_counted() { EqualResults::Computed } else { EqualResults::Copied };
     let work = ElementwiseWork::plan(layouts, widths, equal, &exec.machine);
-    if let Some(input) = operands.input_to_copy(&work) {
+    if let Some(input) = operands.input_to_copy(&work, &exec.machine) {
         let (from, to, width) = (layouts[input], layouts[0], widths[0]);
         let copy = Planned { from, to, width, machine: &exec.machine };
         copy::by_plan(exec, &copy, OperandPtrs::new([ptrs.0[0], ptrs.0[input]]));

@@ -32,6 +32,7 @@ use std::fmt;
 
 use tensor_core::Layout;
 
+mod copied_first;
 mod explain;
 mod tiled;
 
@@ -135,18 +136,6 @@ impl<const N: usize> ElementwiseWork<N> {
         let path = path(&access, around.is_empty());
         let block = shape.block(large, stream, machine);
         Self { starts, outer, rows, columns, widths, block, tile: None, large, stream, path }
-    }
-
-    /// Is operand `k` transposed: adjacent along another loop than the innermost one, for a cache
-    /// line at least, with the elements of a row in different lines? Not so pixels that become
-    /// planes, whose rows share lines.
-    pub(crate) fn is_transposed(&self, k: usize) -> bool {
-        let bytes = |elements: usize| elements.saturating_mul(self.widths[k]);
-        let mut loops = self.outer.iter().chain([&self.rows, &self.columns]).rev();
-        let row = loops.find(|l| l.len > 1).map_or(0, |l| l.strides[k].unsigned_abs());
-        let is_adjacent =
-            |l: &Loop<N>| l.strides[k].unsigned_abs() == 1 && bytes(l.len) >= CACHE_LINE;
-        bytes(row) > CACHE_LINE && loops.any(is_adjacent)
     }
 
     /// The same work, in blocks whose scratch has at most `bytes` bytes.
