@@ -128,8 +128,8 @@ pub(crate) const MAX_GATHERED_STEP: usize = 8;
 pub(crate) const MAX_COPIED_TILE_RUN: usize = 2 * CACHE_LINE;
 
 /// Up to this many times [`Machine::stream`](crate::Machine::stream), an input is copied instead of
-/// streaming blocks beside another input: with 24 MB of results it takes 0.7 to 0.8 of the time, with
-/// 36 MB 0.95 to 1.16 (Zen 3 with 3 MiB as `stream`, and 32 MiB of third-level cache).
+/// streaming blocks beside another input: with 24 MB of results it takes 0.7 to 0.8 of the time,
+/// with 36 MB 0.95 to 1.16 (Zen 3 with 3 MiB as `stream`, and 32 MiB of third-level cache).
 pub(crate) const MAX_COPIED_IN_STREAMS: usize = 8;
 
 // Elementwise operations without a plan

@@ -11,10 +11,10 @@
 //!   read where it lies is read in pieces then: with one, the product of 1824 by 2000 floats takes
 //!   3.9 ms instead of 5.0 ms, that of 3000 by 3008 floats 0.95 to 1.16 of the time (Zen 3).
 //! - *Several inputs go through scratch.* A tile has adjacent elements of the result and of each of
-//!   them, and in three orders they are few. Of 85 random layouts of 3 to 60 MB 34 have runs of at
+//!   them, and in three orders they are few. Of 70 random layouts of 3 to 60 MB 34 have runs of at
 //!   most two cache lines. Copying the input with the shortest ones takes 0.88 of the time in the
-//!   mean, 0.5 to 1.4 of it (Zen 3 with 512 KiB of second-level cache). With longer runs it takes up
-//!   to 1.5 times as long.
+//!   mean, 0.5 to 1.4 of it (Zen 3 with 512 KiB of second-level cache). With longer runs it takes
+//!   up to 1.5 times as long.
 //!
 //! # Tried and dropped
 //! Copying the input with the longest runs: 0.91 in the mean of the same layouts. Several inputs
