@@ -14,7 +14,7 @@ use crate::memory::LANE_BYTES;
 const MAX_SOURCES: usize = 8;
 
 /// Blocks of up to this many lanes are listed without an allocation.
-const INLINE_LANES: usize = 8;
+const INLINE_LANES: usize = 16;
 
 /// An index with which a shuffle writes 0.
 const ZERO: u8 = 0x80;

@@ -121,6 +121,9 @@ pub(crate) const MIN_PACKED_UNITS: usize = 2048;
 /// leave lanes unfilled.
 pub(crate) const SHUFFLED_BLOCK_BYTES: usize = 128;
 
+/// The most bytes of a block that is all iterations of its loops, such as a small transpose.
+pub(crate) const WHOLE_SHUFFLED_BLOCK_BYTES: usize = 256;
+
 /// The most bytes of a block that is assembled by picks. More take longer to list.
 pub(crate) const PICKED_BLOCK_BYTES: usize = 512;
 

@@ -68,11 +68,12 @@ pub(crate) const LARGER_TILES: usize = 2;
 
 /// From this many bytes of results on, all plans are compared for the copies of a tile. A brief
 /// comparison assumes that everything stays in the first-level cache: where it does not, an operand
-/// of 1.4 MB whose lines are used eight times took 3.5 times as long (Zen 5). Over random layouts
-/// of 2 to 24 MB the mean stays, and the 5th percentile rises from 0.15 to 0.18 of the contiguous
-/// speed. In smaller operations planning takes longer than it saves: with two inputs through tiles,
-/// those of 32 kB to 2 MB took 1.18 times as long.
-pub(crate) const FULL_COMPARISON_BYTES: usize = 1 << 20;
+/// of 1.4 MB whose lines are used eight times took 3.5 times as long (Zen 5), `relu` of 200 kB,
+/// every second column transposed, 1.28 times (Zen 3). Over random layouts of 2 to 24 MB the 5th
+/// percentile rises from 0.15 to 0.18 of the contiguous speed (Zen 5); 94 of 32 kB to 2 MB take
+/// 0.99 of the time in the mean, if they are repeated and their plans kept (Zen 3). In smaller
+/// operations planning takes longer than it saves.
+pub(crate) const FULL_COMPARISON_BYTES: usize = 128 << 10;
 
 /// The bytes that lie close to each other in a tile: of the result, and of each operand that is
 /// packed. The first pair for which the tile is small enough.
