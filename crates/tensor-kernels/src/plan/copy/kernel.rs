@@ -29,8 +29,11 @@ pub(crate) enum Kernel {
     ShortFills,
     /// Units a small step apart, by shuffles of whole lanes or registers. The amount is units.
     Gather,
-    /// Units any distance apart, or few of them, one by one. The amount is units.
+    /// Units of a row any distance apart, or few of them, one by one. The amount is units.
     Units,
+    /// Units of a tile that is too narrow for registers, one by one. A call is a row or a column,
+    /// the amount is units.
+    UnitsOfTile,
     /// Runs of up to 128 bytes. A call is a block of them; the amount is runs, of which wide ones
     /// count more than once.
     ShortRuns,
@@ -259,7 +262,7 @@ fn tile(u: Side, v: Side, block: usize, unit: usize, vector: usize) -> KernelWor
             let lanes = if in_pairs { v.len.div_ceil(2) } else { v.len };
             work(Kernel::Overwriting, calls, lanes as f64)
         }
-        _ => work(Kernel::Units, calls * nu.min(nv) as f64, units),
+        _ => work(Kernel::UnitsOfTile, calls * nu.min(nv) as f64, units),
     }
 }
 
@@ -421,6 +424,14 @@ mod tests {
         }
         assert_eq!(kernel(side(151, 3), side(2, 13288)), Kernel::Pixels);
         assert_ne!(kernel(side(151, -3), side(2, 13288)), Kernel::Pixels, "a gap");
+    }
+
+    #[test]
+    fn tiles_narrower_than_a_lane_are_copied_unit_by_unit() {
+        let side = |len: usize, stride: isize| Side { len, stride };
+        let kernel = |u, unit| tile(u, side(694, 72), usize::MAX, unit, 32).kernel;
+        assert_eq!(kernel(side(8, 6246), 1), Kernel::UnitsOfTile);
+        assert_eq!(kernel(side(8, 6246), 2), Kernel::NarrowTiles);
     }
 
     #[test]

@@ -162,7 +162,7 @@ mod tests {
         let shape = [999, 1008];
         let result = Layout::contiguous(shape).unwrap();
         let transposed = Layout::contiguous([1008, 999]).unwrap().t().unwrap();
-        let row = Layout::contiguous([1008]).unwrap().broadcast_to(&shape).unwrap();
+        let row = Layout::contiguous([1008]).unwrap().broadcast_to(shape).unwrap();
         let layouts = [&result, &transposed, &row];
         let work = ElementwiseWork::plan(layouts, [4; 3], EqualResults::Copied, &MACHINE);
         assert!(work.stream && work.input_to_copy([true; 3], &MACHINE).is_none());
