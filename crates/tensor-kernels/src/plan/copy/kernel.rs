@@ -63,8 +63,7 @@ pub(crate) enum Kernel {
     /// Short destination rows at offsets of tables. The amount is rows.
     IndexedShortDestination,
     /// Lanes assembled from lanes of the source. A call is a row of blocks, or the last block of
-    /// one. The amount is the lanes of the result, and [`SOURCE_AS_RESULTS`] for each of the
-    /// source.
+    /// one. The amount is the lanes of both.
     Shuffles,
     /// Registers assembled by picks from windows of the source. A call is a register of a row of
     /// blocks. The amount is windows and, for each register stored, [`STORE_AS_WINDOWS`] more.
@@ -106,9 +105,6 @@ const UNGATHERED_CALLS: f64 = 0.1;
 
 /// The blocks that are assembled by shuffles at once, by registers of two lanes.
 const SHUFFLED_AT_ONCE: usize = 2;
-
-/// The lanes of the result that take as long to store as one of the source takes to shuffle.
-const SOURCE_AS_RESULTS: f64 = 1.25;
 
 /// The windows that take as long to pick from as the store of a register.
 const STORE_AS_WINDOWS: f64 = 0.6;
@@ -350,7 +346,7 @@ impl Shuffled {
                     loops.first().is_some_and(|cut| !cut.len.is_multiple_of(self.block.block)),
                 );
                 let blocks = (blocks - last).next_multiple_of(SHUFFLED_AT_ONCE) + last;
-                let amount = (sources * SOURCE_AS_RESULTS + results) * blocks as f64;
+                let amount = (sources + results) * blocks as f64;
                 KernelWork { kernel: Kernel::Shuffles, calls: (1 + last) as f64, amount }
             }
             ShuffledBy::Registers => {

@@ -10,7 +10,7 @@
 //! that they take row by row, each reversed in registers; 120 random layouts of rows of 3 to 40
 //! floats in 2 kB to 1.6 MB, most of them reversed, 0.86 in the mean (Zen 3). Batches of small
 //! transposes, of 32 to 256 bytes each, take 0.41 to 0.8 of the time if they are assembled as a
-//! whole: 100 random ones of two or three dimensions of 2 to 12 floats 0.96 in the mean (Zen 3).
+//! whole: 100 random ones of two or three dimensions of 2 to 12 floats 0.94 in the mean (Zen 3).
 //!
 //! # Tried and dropped
 //! Shuffles of single elements that lie far apart, two of eight bytes to a lane: they visit the
@@ -129,9 +129,10 @@ pub(super) fn plan(work: &mut Work, builder: &mut NestBuilder<'_, 2>, machine: &
     let picks = machine.vector == WIDEST_VECTOR && is_short([CACHE_LINE, most]);
     let by_registers = if picks { by_registers(builder, unit) } else { None };
     let Some(plan) = by_registers.or_else(|| {
-        // Rows that can be gathered, if they fit into a block.
-        let short = [LANE_BYTES, SHUFFLED_BLOCK_BYTES + 1];
-        if is_short(short) { by_lanes(builder, unit) } else { None }
+        // Rows that can be gathered, if they fit into a block. Wide registers gather more at once.
+        let wide = machine.vector == WIDEST_VECTOR;
+        let gathered = if wide { 2 * LANE_BYTES } else { SHUFFLED_BLOCK_BYTES + 1 };
+        if is_short([LANE_BYTES, gathered]) { by_lanes(builder, unit, !wide) } else { None }
     }) else {
         return false;
     };
@@ -171,7 +172,9 @@ fn counts<const P: usize>(from: &[i32], unit: usize) -> Option<(usize, usize)> {
     RegisterPicks::<P>::new(from, unit).map(|picks| picks.counts())
 }
 
-fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
+/// With `whole`, also small blocks of which lanes of the source have one unit each: registers pick
+/// those on CPUs that can.
+fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize, whole: bool) -> Option<Shuffled> {
     let part = |builder: &mut NestBuilder<'_, 2>, bytes| {
         innermost_block(builder, bytes / unit, unit, equal_part)
     };
@@ -183,6 +186,9 @@ fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize) -> Option<Shuffled> {
     let units = block.iterations_in_block(of_block);
     if shuffles.sources() * 3 <= units * 2 {
         return Some(of_lanes(block, &shuffles));
+    }
+    if !whole {
+        return None;
     }
     let whole = whole_loops(part(builder, WHOLE_SHUFFLED_BLOCK_BYTES)?, builder.loops())?;
     let from = sources(split(builder.loops(), whole), whole.block, unit)?;
