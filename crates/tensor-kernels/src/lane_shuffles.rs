@@ -13,8 +13,10 @@ use crate::memory::LANE_BYTES;
 /// as fast.
 const MAX_SOURCES: usize = 8;
 
-/// Blocks of up to this many lanes are listed without an allocation.
-const INLINE_LANES: usize = 16;
+/// The most lanes of a block, and of their sources, which are listed without an allocation: twice
+/// the largest block that is cut out of longer loops, and as many sources as that one can have.
+const MAX_LANES: usize = 16;
+const MAX_LISTED_SOURCES: usize = 64;
 
 /// An index with which a shuffle writes 0.
 const ZERO: u8 = 0x80;
@@ -35,23 +37,24 @@ pub(crate) struct LaneSource {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneShuffles {
     /// For each lane: its offset in the block, and the number of its sources.
-    lanes: SmallVec<[(usize, usize); INLINE_LANES]>,
+    lanes: SmallVec<[(u16, u16); MAX_LANES]>,
     /// The sources of all lanes.
-    sources: SmallVec<[LaneSource; INLINE_LANES * MAX_SOURCES]>,
+    sources: SmallVec<[LaneSource; MAX_LISTED_SOURCES]>,
 }
 
 impl LaneShuffles {
     /// The shuffles of a block of adjacent units of `unit` bytes, `unit` a divisor of a lane. Unit
     /// `i` is read `from[i]` bytes from the start of the block's source.
     ///
-    /// `None` if a lane has too many sources, or if the block or its source is smaller than a lane.
+    /// `None` if a lane or the block has too many sources, the block too many lanes, or if the
+    /// block or its source is smaller than a lane.
     /// No lane of the source extends beyond the block's lowest or highest byte.
     #[inline(always)]
     pub(crate) fn new(from: &[i32], unit: usize) -> Option<Self> {
         let bytes = from.len() * unit;
         let [lowest, highest] = [from.iter().min()?, from.iter().max()?].map(|&at| i64::from(at));
         let last = highest + unit as i64 - LANE_BYTES as i64;
-        if bytes < LANE_BYTES || last < lowest {
+        if !(LANE_BYTES..=MAX_LANES * LANE_BYTES).contains(&bytes) || last < lowest {
             return None;
         }
         let mut shuffles = Self::default();
@@ -81,7 +84,7 @@ impl LaneShuffles {
             if lowest == FOUND {
                 break;
             }
-            if sources == MAX_SOURCES {
+            if sources == MAX_SOURCES || self.sources.len() == MAX_LISTED_SOURCES {
                 return None;
             }
             let offset = lowest.min(last);
@@ -95,7 +98,7 @@ impl LaneShuffles {
             self.sources.push(LaneSource { offset, index });
             sources += 1;
         }
-        self.lanes.push((start, sources));
+        self.lanes.push((start as u16, sources as u16));
         Some(())
     }
 
@@ -109,9 +112,9 @@ impl LaneShuffles {
     pub(crate) fn lanes(&self) -> impl Iterator<Item = (usize, &[LaneSource])> {
         let mut rest = &self.sources[..];
         self.lanes.iter().map(move |&(start, count)| {
-            let (sources, others) = rest.split_at(count);
+            let (sources, others) = rest.split_at(usize::from(count));
             rest = others;
-            (start, sources)
+            (usize::from(start), sources)
         })
     }
 }

@@ -175,32 +175,38 @@ fn counts<const P: usize>(from: &[i32], unit: usize) -> Option<(usize, usize)> {
 /// With `whole`, also small blocks of which lanes of the source have one unit each: registers pick
 /// those on CPUs that can.
 fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize, whole: bool) -> Option<Shuffled> {
-    let part = |builder: &mut NestBuilder<'_, 2>, bytes| {
-        innermost_block(builder, bytes / unit, unit, equal_part)
+    let part = |builder: &mut NestBuilder<'_, 2>, bytes: usize| {
+        innermost_block(builder, (bytes / unit).min(SHUFFLED_BLOCK_BYTES), unit, equal_part)
     };
     let block = part(builder, SHUFFLED_BLOCK_BYTES)?;
-    let of_block = split(builder.loops(), block);
-    let shuffles = shuffles(of_block, block.block, unit)?;
-    // If lanes of the source have little more than one unit each, single loads and stores do the
-    // same, unless the block is small, and as a whole close to its source.
-    let units = block.iterations_in_block(of_block);
-    if shuffles.sources() * 3 <= units * 2 {
-        return Some(of_lanes(block, &shuffles));
-    }
-    if !whole {
-        return None;
+    let cut = of_lanes(builder.loops(), block, unit, share_lanes);
+    if cut.is_some() || !whole {
+        return cut;
     }
     let whole = whole_loops(part(builder, WHOLE_SHUFFLED_BLOCK_BYTES)?, builder.loops())?;
-    let from = sources(split(builder.loops(), whole), whole.block, unit)?;
-    is_near(&from)
-        .then(|| LaneShuffles::new(&from, unit))
-        .flatten()
-        .map(|all| of_lanes(whole, &all))
+    of_lanes(builder.loops(), whole, unit, |from, _| is_near(from))
 }
 
-fn of_lanes(block: Group, shuffles: &LaneShuffles) -> Shuffled {
+/// The shuffles of a block, if they pay by the offsets of its units and the number of sources. A
+/// function of its own, as its lists would make the stack frames of all planning larger.
+#[inline(never)]
+fn of_lanes(
+    loops: &[Loop<2>],
+    block: Group,
+    unit: usize,
+    pays: fn(&[i32], usize) -> bool,
+) -> Option<Shuffled> {
+    let from = sources(split(loops, block), block.block, unit)?;
+    let shuffles = LaneShuffles::new(&from, unit)?;
     let (sources, results) = (shuffles.sources(), shuffles.lanes().count());
-    Shuffled { block, by: ShuffledBy::Lanes, sources, results }
+    let plan = Shuffled { block, by: ShuffledBy::Lanes, sources, results };
+    pays(&from, sources).then_some(plan)
+}
+
+/// Have lanes of the source more than one unit? If they have little more, single loads and stores
+/// do the same.
+fn share_lanes(from: &[i32], sources: usize) -> bool {
+    sources * 3 <= from.len() * 2
 }
 
 /// The loops of a block.
@@ -330,7 +336,7 @@ fn sources(loops: &[Loop<2>], block: usize, unit: usize) -> Option<Sources> {
 }
 
 /// One offset for each unit of a block, which has at most this many, whatever their width.
-type Sources = SmallVec<[i32; WHOLE_SHUFFLED_BLOCK_BYTES]>;
+type Sources = SmallVec<[i32; SHUFFLED_BLOCK_BYTES]>;
 
 #[cfg(test)]
 mod tests {
