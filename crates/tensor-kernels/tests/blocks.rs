@@ -7,8 +7,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tensor_kernels::{
-    Cast, Element, Exec, Layout, Machine, Scalar, SimdLevel, Tensor, TensorView, TensorViewMut,
-    copy_into, map_into, ops, zip_into,
+    Cast, Element, Exec, Layout, Machine, Scalar, SimdLevel, Tensor, TensorExt, TensorView,
+    TensorViewMut, copy_into, explain_elementwise, map_into, ops, zip_into,
 };
 
 /// Rows and columns: more than one block in both dimensions, and no multiple of it.
@@ -241,6 +241,47 @@ fn an_input_that_is_copied_to_the_result_first() {
             other.to_vec().unwrap() == a.iter().map(|&a| a as u32 + 1).collect::<Vec<_>>(),
             "{exec:?}"
         );
+    }
+}
+
+/// Of two or three inputs in several orders one is copied to the result first, and beside an input
+/// in the order of the result a transposed one, where blocks would be streamed.
+#[test]
+fn an_input_that_is_copied_to_the_result_first_beside_others() {
+    let orders: [(&[usize], &[&[isize]]); 3] = [
+        (&[9, 17, 11, 7], &[&[0, 1, 2, 3], &[3, 2, 1, 0], &[1, 3, 0, 2]]),
+        (&[9, 17, 11, 7], &[&[0, 1, 2, 3], &[2, 0, 3, 1], &[3, 2, 1, 0]]),
+        (&[97, 208], &[&[0, 1], &[0, 1], &[1, 0]]),
+    ];
+    for mut exec in execs() {
+        (exec.machine.stream, exec.machine.l2) = (16 << 10, 4 << 10);
+        for (shape, orders) in orders {
+            let tensors = orders.iter().enumerate().map(|(k, order)| {
+                let sizes: Vec<usize> = order.iter().map(|&dim| shape[dim as usize]).collect();
+                let numbers = (0..sizes.iter().product()).map(|at: usize| at as f32 + k as f32);
+                let dims: Vec<isize> = (0..order.len() as isize)
+                    .map(|dim| order.iter().position(|&at| at == dim).unwrap() as isize)
+                    .collect();
+                let tensor = Tensor::from_vec(numbers.collect(), &sizes[..]).unwrap();
+                tensor.permute(&dims[..]).unwrap()
+            });
+            let [result, a, b] = tensors.collect::<Vec<_>>().try_into().unwrap();
+            let layouts = [result.layout(), a.layout(), b.layout()];
+            let explained = explain_elementwise(&exec, layouts, [4; 3]).unwrap();
+            assert!(explained.copied_first().is_some(), "{explained}");
+            let combine = |a: f32, b: f32| a - 2.0 * b;
+            let [x, y] = [&a, &b].map(|input| input.to_vec().unwrap());
+            let expected: Vec<f32> = x.iter().zip(&y).map(|(&x, &y)| combine(x, y)).collect();
+            zip_into(&exec, &a, &b, &result, combine).unwrap();
+            assert!(result.to_vec().unwrap() == expected, "{explained}");
+            for (which, ours) in
+                [a.deep_clone().unwrap(), b.deep_clone().unwrap()].iter().enumerate()
+            {
+                let [first, second] = if which == 0 { [ours, &b] } else { [&a, ours] };
+                zip_into(&exec, first, second, ours, combine).unwrap();
+                assert!(ours.to_vec().unwrap() == expected, "input {which} in place: {explained}");
+            }
+        }
     }
 }
 
