@@ -269,6 +269,7 @@ fn an_input_that_is_copied_to_the_result_first_beside_others() {
             let layouts = [result.layout(), a.layout(), b.layout()];
             let explained = explain_elementwise(&exec, layouts, [4; 3]).unwrap();
             assert!(explained.copied_first().is_some(), "{explained}");
+            assert!(explained.to_string().contains("it is copied into the result"), "{explained}");
             let combine = |a: f32, b: f32| a - 2.0 * b;
             let [x, y] = [&a, &b].map(|input| input.to_vec().unwrap());
             let expected: Vec<f32> = x.iter().zip(&y).map(|(&x, &y)| combine(x, y)).collect();

@@ -70,9 +70,9 @@ pub(crate) const LARGER_TILES: usize = 2;
 /// comparison assumes that everything stays in the first-level cache: where it does not, an operand
 /// of 1.4 MB whose lines are used eight times took 3.5 times as long (Zen 5), `relu` of 200 kB,
 /// every second column transposed, 1.28 times (Zen 3). Over random layouts of 2 to 24 MB the 5th
-/// percentile rises from 0.15 to 0.18 of the contiguous speed (Zen 5); 94 of 32 kB to 2 MB take
-/// 0.99 of the time in the mean, if they are repeated and their plans kept (Zen 3). In smaller
-/// operations planning takes longer than it saves.
+/// percentile rises from 0.15 to 0.18 of the contiguous speed (Zen 5); with a limit of 32 kB, 94 of
+/// 32 kB to 2 MB take 0.99 of the time in the mean, if they are repeated and their plans kept (Zen
+/// 3). The first time, planning takes some microseconds longer.
 pub(crate) const FULL_COMPARISON_BYTES: usize = 128 << 10;
 
 /// The bytes that lie close to each other in a tile: of the result, and of each operand that is

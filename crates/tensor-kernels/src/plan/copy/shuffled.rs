@@ -172,15 +172,15 @@ fn counts<const P: usize>(from: &[i32], unit: usize) -> Option<(usize, usize)> {
     RegisterPicks::<P>::new(from, unit).map(|picks| picks.counts())
 }
 
-/// With `whole`, also small blocks of which lanes of the source have one unit each: registers pick
-/// those on CPUs that can.
-fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize, whole: bool) -> Option<Shuffled> {
+/// With `also_whole`, also small blocks of which lanes of the source have one unit each. CPUs with
+/// wide registers pick those instead.
+fn by_lanes(builder: &mut NestBuilder<'_, 2>, unit: usize, also_whole: bool) -> Option<Shuffled> {
     let part = |builder: &mut NestBuilder<'_, 2>, bytes: usize| {
         innermost_block(builder, (bytes / unit).min(SHUFFLED_BLOCK_BYTES), unit, equal_part)
     };
     let block = part(builder, SHUFFLED_BLOCK_BYTES)?;
     let cut = of_lanes(builder.loops(), block, unit, share_lanes);
-    if cut.is_some() || !whole {
+    if cut.is_some() || !also_whole {
         return cut;
     }
     let whole = whole_loops(part(builder, WHOLE_SHUFFLED_BLOCK_BYTES)?, builder.loops())?;
