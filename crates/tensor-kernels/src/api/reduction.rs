@@ -125,8 +125,7 @@ macro_rules! arg_reductions {
     )*};
 }
 
-/// The value of a choice. Two nested choices compile better than one with both conditions: the
-/// inner one is the CPU's minimum or maximum instruction.
+/// The value of a choice.
 #[inline(always)]
 pub(super) fn first_if<T>(condition: bool, a: T, b: T) -> T {
     if condition { a } else { b }

@@ -42,12 +42,12 @@ folds! {
         Some(T::mean(T::EMPTY_SUM, 0)), false;
     Min<T: Compare>(self): T::Key => T,
         T::GREATEST, |x| x.to_key(),
-        |a, b| first_if(a.is_not_a_number(), a, first_if(a.is_less(b), a, b)),
+        |a, b| first_if(a.is_less(b), a, b).or_nan_of(a),
         |least| T::of_key(least), |_count| Self,
         None, true;
     Max<T: Compare>(self): T::Key => T,
         T::LEAST, |x| x.to_key(),
-        |a, b| first_if(a.is_not_a_number(), a, first_if(b.is_less(a), a, b)),
+        |a, b| first_if(b.is_less(a), a, b).or_nan_of(a),
         |most| T::of_key(most), |_count| Self,
         None, true;
     Any<T: Equality>(self): bool => bool,

@@ -60,6 +60,11 @@ macro_rules! floats {
             fn maximum(self, other: Self) -> Self {
                 if (self >= other) | self.is_nan() { self } else { other }
             }
+            #[inline(always)]
+            fn or_nan_of(self, other: Self) -> Self {
+                let nan: $count = if other.is_nan() { !0 } else { 0 };
+                Self::from_bits(self.to_bits() | nan)
+            }
         }
 
         impl Number for $type {

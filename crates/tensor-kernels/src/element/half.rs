@@ -62,7 +62,7 @@ macro_rules! halves {
             fn is_less(self, other: Self) -> bool { self.widen() < other.widen() }
             #[inline(always)]
             fn is_at_most(self, other: Self) -> bool { self.widen() <= other.widen() }
-            by_f32! { Compare: minimum(self, other); maximum(self, other); }
+            by_f32! { Compare: minimum(self, other); maximum(self, other); or_nan_of(self, other); }
         }
 
         impl Number for $type {

@@ -62,6 +62,8 @@ macro_rules! discrete {
             fn minimum(self, other: Self) -> Self { self.min(other) }
             #[inline(always)]
             fn maximum(self, other: Self) -> Self { self.max(other) }
+            #[inline(always)]
+            fn or_nan_of(self, _: Self) -> Self { self }
         }
     )*};
 }

@@ -145,6 +145,13 @@ pub trait Compare: Equality + PartialOrd {
     /// The larger; NaN if one is NaN; the first of two zeros.
     #[must_use]
     fn maximum(self, other: Self) -> Self;
+    /// `self`, or a NaN if `other` is one.
+    ///
+    /// For floats without a choice between the two: where the result replaces `other` in memory,
+    /// the compiler would make that a masked store, which takes AMD's CPUs ten times as long as a
+    /// store of all.
+    #[must_use]
+    fn or_nan_of(self, other: Self) -> Self;
 }
 
 /// Unsigned integers of at least 8 bits that number rows in a search for the smallest or largest

@@ -13,17 +13,21 @@
 //! second dimension take these parts of the time of loops alone (Zen 3, AVX2; median of five pairs,
 //! in turns; plans are those of each):
 //!
-//! | shape | sum of f32 | sum of f64 | maximum of f32 |
-//! |---|---|---|---|
-//! | 300 x 60 x 20 | 0.43 | 0.70 | 0.31 |
-//! | 400 x 50 x 12 | 0.38 | 0.49 | 0.40 |
-//! | 200 x 118 x 8 | 0.35 | 0.42 | 0.22 |
-//! | 100 x 40 x 64 | 0.76 | 0.92 | 0.52 |
-//! | 60 x 30 x 250 | 0.83 | 0.94 | 0.94 |
+//! | shape | sum of f32 | sum of f64 |
+//! |---|---|---|
+//! | 300 x 60 x 20 | 0.43 | 0.70 |
+//! | 400 x 50 x 12 | 0.38 | 0.49 |
+//! | 200 x 118 x 8 | 0.35 | 0.42 |
+//! | 100 x 40 x 64 | 0.76 | 0.92 |
+//! | 60 x 30 x 250 | 0.83 | 0.94 |
 //!
 //! # Tried and dropped
-//! Chunks of eight for rows of 8 to 15 columns: these take 0.74 to 0.95 of the time, but rows of 5
-//! to 7 columns take 1.15 to 1.25 times as long, in the same function (Zen 3, median of 11 pairs).
+//! - Chunks for the rows after the last eight of long rows: sums of one or two rows take up to 1.5
+//!   times as long, the maximum of two rows of `i16` ten times, because the compiler computes the
+//!   elements of that chunk one by one.
+//! - Chunks of eight for rows of 8 to 15 columns: these take 0.74 to 0.95 of the time, but rows of
+//!   5 to 7 columns take 1.15 to 1.25 times as long, in the same function (Zen 3, median of 11
+//!   pairs).
 
 use std::marker::PhantomData;
 

@@ -17,7 +17,8 @@ use smallvec::SmallVec;
 use tensor_core::sort::sort_by_key;
 
 use super::{
-    Comparison, INDEX, INPUT, Listing, RESULT, ReduceWork, Work, is_reduced, reduce_cost::PART_NS,
+    Comparison, INDEX, INPUT, Listing, RESULT, ReduceWork, Work, is_reduced,
+    reduce_cost::{NEXT_PART_NS, PART_NS},
 };
 use crate::{
     exec::Machine,
@@ -91,7 +92,7 @@ impl CopiedReduce {
         let whole_ns = add(inner);
         let last_ns = rest.map_or(whole_ns, &mut add);
         let count: usize = around.iter().map(|l| l.len).product();
-        let ns = (count - 1) as f64 * whole_ns + last_ns;
+        let ns = (count - 1) as f64 * (whole_ns + NEXT_PART_NS) + last_ns;
         Some((Self { starts: [starts[RESULT], starts[INPUT]], around, parts }, ns))
     }
 

@@ -7,8 +7,10 @@ use crate::{
     reduction_order::{MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW},
 };
 
-/// The time of a part of a copied input, apart from copy and reduction.
+/// The time of a part of a copied input, apart from copy and reduction; and that of each part after
+/// the first, to divide scratch, initialise accumulators and write the results.
 pub(super) const PART_NS: f64 = 80.0;
+pub(super) const NEXT_PART_NS: f64 = 270.0;
 
 /// The time of a block, of one that a kernel gets with many others, and of bringing one into
 /// scratch.
@@ -61,13 +63,13 @@ const PACKED_NARROW_NS: f64 = 0.25;
 const PACKED_WIDE_NS: f64 = 0.05;
 const PACKED_BYTE_NS: f64 = 0.02;
 
-/// The time of a cache line of a column that goes into scratch, if its columns share no lines, from
-/// an input that is larger than the smallest caches.
+/// The time of a cache line of a column that goes into scratch, if there are others between its
+/// columns, from an input that is larger than the smallest caches.
 const FAR_COLUMN_NS: f64 = 1.0;
 const INPUT_BEYOND_L1_BYTES: usize = 1 << 17;
 
 /// How much longer it takes if elements are gathered.
-const GATHERED: f64 = 2.0;
+const GATHERED: f64 = 2.6;
 
 impl ReduceWork {
     /// The predicted time in nanoseconds, on a CPU of about 4 GHz.
@@ -149,15 +151,19 @@ impl ReduceWork {
 
     /// The time until the columns of transposed and gathered blocks arrive, if they lie far apart.
     fn packed_jumps_ns(&self) -> f64 {
-        let lines = match self.block.access()[0] {
-            Access::UnitStride => 0,
-            Access::Gather => self.rows.len,
-            _ => (self.rows.len * self.widths.input).div_ceil(CACHE_LINE),
+        // The lines of a column, and the step up to which the next column's follow or are the same.
+        let (lines, near) = match self.block.access()[0] {
+            Access::UnitStride => (0, 0),
+            Access::Gather => (self.rows.len, CACHE_LINE - 1),
+            _ => {
+                let lines = (self.rows.len * self.widths.input).div_ceil(CACHE_LINE);
+                (lines, lines * CACHE_LINE)
+            }
         };
         let step = self.columns.strides[INPUT].unsigned_abs().saturating_mul(self.widths.input);
         let line_ns = if self.is_visited_out_of_order(&self.columns) {
             JUMP_NS
-        } else if step >= CACHE_LINE && self.bytes() >= INPUT_BEYOND_L1_BYTES {
+        } else if step > near && self.bytes() >= INPUT_BEYOND_L1_BYTES {
             FAR_COLUMN_NS
         } else {
             0.0

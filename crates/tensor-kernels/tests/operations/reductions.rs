@@ -110,6 +110,28 @@ fn fault_nan_is_min_and_max_and_the_first_nan_is_found() {
 }
 
 #[test]
+fn fault_a_nan_in_any_of_a_few_rows_is_min_and_max_of_its_column_alone() {
+    for (rows, columns) in (1..=17).flat_map(|rows| [1, 3, 20, 70].map(|columns| (rows, columns))) {
+        for nan in 0..rows {
+            let element = |i: usize| match (i / columns == nan, i % columns % 3) {
+                (true, 0) => f32::NAN,
+                _ => (i % 7) as f32,
+            };
+            let x = Tensor::from_vec((0..rows * columns).map(element).collect(), [rows, columns]);
+            let x = x.unwrap();
+            for (down, along) in [(x.clone(), 0), (x.t().unwrap(), 1)] {
+                for found in [down.min(along).unwrap(), down.max(along).unwrap()] {
+                    for (column, value) in elements(&found).into_iter().enumerate() {
+                        let place = format!("{rows} x {columns}, row {nan}, column {column}");
+                        assert_eq!(value.is_nan(), column % 3 == 0, "{place}: {value}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn fault_infinities_and_zeros() {
     let x = Tensor::from_vec(vec![f64::NEG_INFINITY; 100], [100]).unwrap();
     assert_eq!((x.max_all(), x.min_all()), (Ok(f64::NEG_INFINITY), Ok(f64::NEG_INFINITY)));
