@@ -37,7 +37,7 @@
 //! accumulator, 7 for the rows after the last multiple of eight, 6 in the tree of a row's partial
 //! results.
 
-use std::marker::PhantomData;
+use std::{hint::black_box, marker::PhantomData};
 
 use tensor_core::Element;
 
@@ -214,8 +214,12 @@ impl<T: Element, F: Fold<T>> Block<F, T> {
     fn fold_kept_columns(&self) {
         let (groups, rows) = self.block.accumulator_groups();
         for group in 0..groups {
-            let (first, accumulators) =
-                (self.row(group), self.accumulator(group * self.block.accumulator_row_stride));
+            // Opaque, or the compiler would keep addresses of all rows of all groups in memory, and
+            // advance each for every group.
+            let (first, accumulators) = black_box((
+                self.row(group),
+                self.accumulator(group * self.block.accumulator_row_stride),
+            ));
             // SAFETY: the invariant: the rows of one group, and an accumulator for each column.
             unsafe {
                 let size = [rows, self.block.columns];
