@@ -12,8 +12,10 @@ pub(crate) const PARTIALS_PER_ROW: usize = 64;
 pub(crate) const ROWS_PER_TREE: usize = 8;
 
 /// Shorter rows of columns that are kept are not worth a kernel of their own: they are transposed.
-/// Others of at most [`MAX_CHUNKED_ROW_BYTES`] are combined in chunks of columns.
+/// Others of at most [`MAX_CHUNKED_ROW_BYTES`] are combined in chunks of as many columns, or of
+/// [`CHUNK`] if they have those.
 pub(crate) const SHORT_CHUNK: usize = 4;
+pub(crate) const CHUNK: usize = 16;
 pub(crate) const MAX_CHUNKED_ROW_BYTES: usize = 256;
 
 /// Elements of a row that the streams of a row combine at a time.

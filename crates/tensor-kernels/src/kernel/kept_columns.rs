@@ -32,10 +32,7 @@
 use std::marker::PhantomData;
 
 use super::reduction::{Fold, read};
-use crate::reduction_order::{MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK};
-
-/// The columns of a chunk of rows that have as many; others have chunks of [`SHORT_CHUNK`].
-const CHUNK: usize = 16;
+use crate::reduction_order::{CHUNK, MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK};
 
 /// Combines element `at` of these rows as a tree.
 ///

@@ -4,7 +4,7 @@ use super::{Access, INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 use crate::{
     memory::CACHE_LINE,
     nest::Loop,
-    reduction_order::{MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW},
+    reduction_order::{CHUNK, MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW},
 };
 
 /// The time of a part of a copied input, apart from copy and reduction; and that of each part after
@@ -37,8 +37,11 @@ const ROWS_SHARING_TREES: usize = 16;
 const KEPT_ROW_NS: f64 = 6.0;
 const COMBINED_ROW_NS: f64 = 1.5;
 
-/// The same of rows that are combined in chunks of columns.
-const KEPT_CHUNKS_NS: f64 = 1.5;
+/// The same of rows that are combined in chunks of columns: a chunk of a row with accumulators of
+/// its own, a row of a few that share accumulators, and one of those that are combined before they
+/// reach them.
+const KEPT_CHUNK_NS: f64 = 4.0;
+const FEW_CHUNKS_NS: f64 = 1.5;
 const COMBINED_CHUNKS_NS: f64 = 0.4;
 
 /// The time of writing a result behind the one before it, and elsewhere.
@@ -88,7 +91,8 @@ impl ReduceWork {
             (true, _) => REDUCED_ROW_NS,
             (false, true) if block_rows >= ROWS_PER_TREE && chunks => COMBINED_CHUNKS_NS,
             (false, true) if block_rows >= ROWS_PER_TREE => COMBINED_ROW_NS,
-            (false, _) if chunks => KEPT_CHUNKS_NS,
+            (false, true) if chunks => FEW_CHUNKS_NS,
+            (false, false) if chunks => columns.div_ceil(CHUNK) as f64 * KEPT_CHUNK_NS,
             (false, _) => KEPT_ROW_NS,
         };
         let indexed = if is_indexed && !is_reduced(&self.columns) {
