@@ -57,6 +57,9 @@ pub(crate) trait ArgOrder<T: Compare>: Sync {
 /// An [`ArgOrder`] as a [`Reduction`].
 pub(crate) struct ArgReduction<F, T>(pub(crate) PhantomData<fn(F, T)>);
 
+/// The index of no element.
+const NO_INDEX: isize = isize::MAX;
+
 /// The best key so far and the smallest index at which it occurs.
 #[derive(Clone, Copy)]
 struct KeyIndex<K> {
@@ -100,7 +103,7 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
         let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
         for i in 0..len {
             // Every element precedes this.
-            let nothing = KeyIndex { key: F::LAST_KEY, index: isize::MAX };
+            let nothing = KeyIndex { key: F::LAST_KEY, index: NO_INDEX };
             // SAFETY: `i < len`: the accumulator can be written.
             unsafe { accumulators.wrapping_add(i).write(nothing) };
         }
@@ -251,8 +254,10 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
             self.block.accumulators.cast::<KeyIndex<T::Key>>().wrapping_add(accumulator);
         // SAFETY: the invariant: the accumulator is initialised, and nobody else uses it.
         let before = unsafe { accumulator.read() };
+        // Most accumulators receive one pass, and the branch is the same for all of a pass.
+        let found = if before.index == NO_INDEX { found } else { first::<F, T>(before, found) };
         // SAFETY: the accumulator that was read.
-        unsafe { accumulator.write(first::<F, T>(before, found)) };
+        unsafe { accumulator.write(found) };
     }
 
     /// Columns kept: an accumulator per column.
