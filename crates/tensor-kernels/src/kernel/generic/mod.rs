@@ -2,6 +2,7 @@
 //! implements [`Registers`](register::Registers).
 
 pub(super) mod across_lanes;
+mod byte_tiles;
 mod copy;
 mod few_rows;
 mod finish;

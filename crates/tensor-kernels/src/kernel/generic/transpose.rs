@@ -11,8 +11,8 @@
 //! bytes.
 //!
 //! 1. *Tiles*, where both extents hold one. The last tile of a row or column overlaps the one
-//!    before, so there is no remainder. [`STRIP_BYTES`] and [`STRIP_COLUMNS`] limit how far a sweep
-//!    along the source goes.
+//!    before, so there is no remainder; see also [`byte_tiles`]. [`STRIP_BYTES`] and
+//!    [`STRIP_COLUMNS`] limit how far a sweep along the source goes.
 //! 2. *Fewer source rows than a register has elements*: [`few_rows`].
 //! 3. *Source rows shorter than a lane*: [`gather`].
 //! 4. *Destination rows shorter than a lane*: [`interleave`].
@@ -35,7 +35,7 @@ use std::marker::PhantomData;
 use pulp::NullaryFnOnce;
 
 use super::{
-    copy, few_rows,
+    byte_tiles, copy, few_rows,
     finish::{Epilogue, Keep},
     gather, interleave,
     register::{Computes, Registers, Vector},
@@ -301,7 +301,10 @@ unsafe fn wide_tiles<R: Registers, L: Unit, E: Epilogue>(
     epilogue: E,
 ) {
     let together = lanes_per_tile(L::WIDTH);
-    if block.nv >= together * L::PER_LANE {
+    if const { L::WIDTH == 1 } {
+        // SAFETY: the extents hold a register by a lane, which is what a tile of bytes reads.
+        unsafe { byte_tiles::cover::<R, L, E>(isa, block, stores, epilogue) }
+    } else if block.nv >= together * L::PER_LANE {
         // SAFETY: the extents hold a register by `together` lanes.
         unsafe { cover::<R::Full, L, E>(isa.into(), block, together, stores, epilogue) }
     } else {
@@ -327,7 +330,7 @@ unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
     let tile_rows = V::LANES * L::PER_LANE;
     let mut left = 0;
     while left < block.nv {
-        let right = block.nv.min(left + STRIP_COLUMNS.min(STRIP_BYTES / L::WIDTH));
+        let right = end_of_strip::<L>(block, left);
         let mut u = 0;
         loop {
             // SAFETY: `u + tile_rows <= nu` and `right <= nv`.
@@ -344,13 +347,19 @@ unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
     }
 }
 
+/// Where a strip ends that begins with column `left`.
+#[inline(always)]
+pub(super) fn end_of_strip<L: Unit>(block: TransposeBlock, left: usize) -> usize {
+    block.nv.min(left + STRIP_COLUMNS.min(STRIP_BYTES / L::WIDTH))
+}
+
 /// The tiles from column `left` to column `right`; the last one overlaps the one before.
 ///
 /// # Safety
 ///
 /// That of [`cover`], and `right <= nv`.
 #[inline(always)]
-unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
+pub(super) unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: TransposeBlock,
     (left, right): (usize, usize),
