@@ -223,6 +223,7 @@ impl<const N: usize> Shape<'_, N> {
             columns = columns.next_multiple_of(self.line());
         }
         let rows = self.rows.len.min(block_bytes / widest / columns).max(1);
+        let rows = if transposed { whole_source_lines(rows, self.rows.len, widest) } else { rows };
         self.block_of(Extent { rows, columns }, stream)
     }
 
@@ -272,6 +273,14 @@ impl<const N: usize> Shape<'_, N> {
         let loops = self.outer.iter().chain([&self.rows, &self.columns]);
         loops.fold(self.widths[0], |bytes, l| bytes.saturating_mul(l.len))
     }
+}
+
+/// As many of `len` rows of a transposed block as a whole number of cache lines of its source has
+/// elements, if that is at most `rows`: each line of the source is then read once, and tiles of the
+/// transpose do not overlap.
+fn whole_source_lines(rows: usize, len: usize, width: usize) -> usize {
+    let line = (CACHE_LINE / width).max(1);
+    if rows < len && rows > line { rows / line * line } else { rows }
 }
 
 /// Do all rows of the result start at the same offset in a cache line? The loops are those around a
