@@ -111,6 +111,15 @@ fn each_access_of_an_operand_is_named() {
 }
 
 #[test]
+fn transposed_blocks_have_rows_of_whole_lines_of_the_source() {
+    for (shape, blocks) in [([107, 411], "16 x 411 elements"), ([200, 151], "48 x 151 elements")] {
+        let columns = dense(&[shape[1], shape[0]]).t().unwrap();
+        let explained = elementwise([&dense(&shape), &columns]);
+        assert_eq!((explained.path(), explained.blocks()), ("transposed", blocks.to_owned()));
+    }
+}
+
+#[test]
 fn large_results_are_streamed_and_the_bytes_of_a_broadcast_count_once() {
     let rows = dense(&[4096, 4096]);
     let columns = rows.t().unwrap();

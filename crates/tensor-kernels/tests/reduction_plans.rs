@@ -9,7 +9,9 @@ mod common;
 use std::ptr::NonNull;
 
 use common::{RunConfig, levels, run_configs};
-use tensor_kernels::{Exec, Layout, Slice, TensorView, TensorViewMut, ops};
+use tensor_kernels::{
+    DType, Exec, Layout, Slice, TensorView, TensorViewMut, explain_reduction, ops,
+};
 
 /// More columns than the streams of a row combine at a time, and some more partial results.
 const LONGEST_ROW: usize = 512 + 64 + 9;
@@ -72,6 +74,30 @@ fn sums(layout: &Layout, values: &[i64], over: &[isize]) -> Vec<i64> {
         sums[to] += values[offset];
     }
     sums
+}
+
+/// How a sum of floats over one dimension is done.
+fn path(shape: &[usize], strides: &[isize], over: isize) -> &'static str {
+    let input = Layout::new(shape, strides, 0).unwrap();
+    explain_reduction(Exec::current().unwrap(), "sum", DType::F32, &input, over).unwrap().path()
+}
+
+#[test]
+fn short_rows_are_reduced_where_they_lie_unless_they_have_steps() {
+    for columns in [8, 16, 40] {
+        let (shape, step) = ([60_000 / columns, columns], columns as isize);
+        assert_eq!(path(&shape, &[step, 1], 1), "direct", "rows of {columns}");
+        assert_eq!(path(&shape, &[2 * step, 2], 1), "copied", "every second of {columns}");
+    }
+}
+
+#[test]
+fn rows_with_gaps_that_are_kept_are_combined_before_they_reach_their_results() {
+    for columns in [16, 40] {
+        let step = columns + 7;
+        let sum = path(&[20, 200, columns as usize], &[200 * step, step, 1], 0);
+        assert_eq!(sum, "two_stages", "rows of {columns}");
+    }
 }
 
 #[test]

@@ -276,8 +276,8 @@ impl<const N: usize> Shape<'_, N> {
 }
 
 /// As many of `len` rows of a transposed block as a whole number of cache lines of its source has
-/// elements, if that is at most `rows`: each line of the source is then read once, and tiles of the
-/// transpose do not overlap.
+/// elements, if that is at most `rows`. No line of a source whose rows start at lines is then read
+/// for two blocks, and tiles of the transpose do not overlap.
 fn whole_source_lines(rows: usize, len: usize, width: usize) -> usize {
     let line = (CACHE_LINE / width).max(1);
     if rows < len && rows > line { rows / line * line } else { rows }
