@@ -39,6 +39,7 @@ macro_rules! floats {
 
         impl Compare for $type {
             type Key = Self;
+            type Stored = Self;
             type RowNumber = $count;
 
             const LEAST: Self = Self::NEG_INFINITY;
@@ -48,6 +49,8 @@ macro_rules! floats {
             fn to_key(self) -> Self { self }
             #[inline(always)]
             fn of_key(key: Self) -> Self { key }
+            #[inline(always)]
+            fn key_of_stored(stored: Self) -> Self { stored }
             #[inline(always)]
             fn is_less(self, other: Self) -> bool { self < other }
             #[inline(always)]

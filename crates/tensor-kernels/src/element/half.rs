@@ -49,6 +49,7 @@ macro_rules! halves {
 
         impl Compare for $type {
             type Key = f32;
+            type Stored = Self;
             type RowNumber = u32;
 
             const LEAST: f32 = f32::NEG_INFINITY;
@@ -58,6 +59,8 @@ macro_rules! halves {
             fn to_key(self) -> f32 { self.widen() }
             #[inline(always)]
             fn of_key(key: f32) -> Self { Self::narrow(key) }
+            #[inline(always)]
+            fn key_of_stored(stored: Self) -> f32 { stored.widen() }
             #[inline(always)]
             fn is_less(self, other: Self) -> bool { self.widen() < other.widen() }
             #[inline(always)]

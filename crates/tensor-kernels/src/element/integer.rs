@@ -4,7 +4,8 @@ use super::{Accumulate, Bits, Compare, Equality, Integer, Number, Ordered, RowNu
 use crate::math::FmaMode;
 
 macro_rules! discrete {
-    ($($type:ty: $zero:expr, $least:expr, $greatest:expr, $count:ty, $sum:ty;)*) => {$(
+    ($($type:ty: $zero:expr, $least:expr, $greatest:expr, $count:ty, $sum:ty,
+        key $key:ty: |$x:ident| $to_key:expr, |$k:ident| $of_key:expr;)*) => {$(
         impl Equality for $type {
             #[inline(always)]
             fn equals(self, other: Self) -> bool { self == other }
@@ -44,16 +45,22 @@ macro_rules! discrete {
         }
 
         impl Compare for $type {
-            type Key = Self;
+            type Key = $key;
+            type Stored = $key;
             type RowNumber = $count;
 
-            const LEAST: Self = $least;
-            const GREATEST: Self = $greatest;
+            const LEAST: $key = $least;
+            const GREATEST: $key = $greatest;
 
             #[inline(always)]
-            fn to_key(self) -> Self { self }
+            fn to_key(self) -> $key {
+                let $x = self;
+                $to_key
+            }
             #[inline(always)]
-            fn of_key(key: Self) -> Self { key }
+            fn of_key($k: $key) -> Self { $of_key }
+            #[inline(always)]
+            fn key_of_stored(stored: $key) -> $key { stored }
             #[inline(always)]
             fn is_less(self, other: Self) -> bool { self < other }
             #[inline(always)]
@@ -69,15 +76,15 @@ macro_rules! discrete {
 }
 
 discrete! {
-    bool: false, false, true, u8, i64;
-    u8: 0, u8::MIN, u8::MAX, u8, i64;
-    u16: 0, u16::MIN, u16::MAX, u16, i64;
-    u32: 0, u32::MIN, u32::MAX, u32, i64;
-    u64: 0, u64::MIN, u64::MAX, u64, u64;
-    i8: 0, i8::MIN, i8::MAX, u8, i64;
-    i16: 0, i16::MIN, i16::MAX, u16, i64;
-    i32: 0, i32::MIN, i32::MAX, u32, i64;
-    i64: 0, i64::MIN, i64::MAX, u64, i64;
+    bool: false, 0, 1, u8, i64, key u8: |x| x.into(), |key| key != 0;
+    u8: 0, u8::MIN, u8::MAX, u8, i64, key u8: |x| x, |key| key;
+    u16: 0, u16::MIN, u16::MAX, u16, i64, key u16: |x| x, |key| key;
+    u32: 0, u32::MIN, u32::MAX, u32, i64, key u32: |x| x, |key| key;
+    u64: 0, u64::MIN, u64::MAX, u64, u64, key u64: |x| x, |key| key;
+    i8: 0, i8::MIN, i8::MAX, u8, i64, key i8: |x| x, |key| key;
+    i16: 0, i16::MIN, i16::MAX, u16, i64, key i16: |x| x, |key| key;
+    i32: 0, i32::MIN, i32::MAX, u32, i64, key i32: |x| x, |key| key;
+    i64: 0, i64::MIN, i64::MAX, u64, i64, key i64: |x| x, |key| key;
 }
 
 macro_rules! row_numbers {

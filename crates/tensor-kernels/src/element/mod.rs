@@ -117,8 +117,11 @@ pub trait Accumulate: Equality {
 
 /// Elements with an order: bool, integers and real floats.
 pub trait Compare: Equality + PartialOrd {
-    /// The type that is compared: the type itself, but f32 for f16 and bf16.
+    /// The type that is compared: the type itself, but f32 for f16 and bf16, u8 for bool.
     type Key: Compare;
+    /// What elements are read as where many are compared: the type itself, but u8 for bool. Of
+    /// comparisons of values that it knows to be 0 or 1 the compiler makes no vectors.
+    type Stored: bytemuck::AnyBitPattern;
     /// An unsigned integer as wide as a key; it holds row numbers next to keys.
     type RowNumber: RowNumber;
 
@@ -133,6 +136,9 @@ pub trait Compare: Equality + PartialOrd {
     /// The element with this key.
     #[must_use]
     fn of_key(key: Self::Key) -> Self;
+    /// The key of an element that is read as [`Stored`](Self::Stored).
+    #[must_use]
+    fn key_of_stored(stored: Self::Stored) -> Self::Key;
     /// `self < other`.
     #[must_use]
     fn is_less(self, other: Self) -> bool;

@@ -19,6 +19,7 @@
 use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
 use super::{
+    compared_rows::{best_of, compare_rows, first_row, key_at},
     dispatch::dispatch,
     isa::{Isa, Kernel},
     listed_elements::element,
@@ -208,9 +209,9 @@ unsafe fn keys<T: Compare>(
     let start = start::<T::Key>(workspace, columns);
     for i in 0..columns {
         // SAFETY: `i < columns`: the element can be read.
-        let element = unsafe { read(src, i) };
+        let key = unsafe { key_at(src, i) };
         // SAFETY: `start` has checked that the workspace holds `columns` keys, and it is aligned.
-        unsafe { start.wrapping_add(i).write(element.to_key()) };
+        unsafe { start.wrapping_add(i).write(key) };
     }
     // SAFETY: all `columns` keys have just been written.
     unsafe { slice::from_raw_parts_mut(start, columns) }
@@ -360,90 +361,4 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
         let found = KeyIndex { key, index: self.index(j, at + column) };
         self.accumulate(group * self.block.accumulator_row_stride, found);
     }
-}
-
-/// The keys of a row.
-///
-/// # Safety
-/// `keys.len()` elements can be read and are aligned.
-#[inline(always)]
-unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
-    for (i, key) in keys.iter_mut().enumerate() {
-        // SAFETY: `i < keys.len()`: the element can be read.
-        *key = unsafe { read(src, i) }.to_key();
-    }
-}
-
-/// Compares the first row with all others, column by column. `keys` holds the keys of the first row
-/// on entry and the best keys on return; `row_numbers` receives the number of the row of each best
-/// key.
-///
-/// # Safety
-/// `keys.len()` elements of each row can be read and are aligned.
-#[inline(always)]
-unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
-    keys: &mut [T::Key],
-    row_numbers: &mut [T::RowNumber],
-    src: *const T,
-    step: isize,
-    rows: usize,
-) {
-    let columns = keys.len();
-    let row_numbers = &mut row_numbers[..columns];
-    let mut j = 1;
-    while j < rows {
-        // Four rows at a time. If fewer are left the last row is compared repeatedly, which changes
-        // nothing.
-        let at = |k: usize| (j + k).min(rows - 1);
-        let r = [at(0), at(1), at(2), at(3)];
-        let from: [*const T; 4] = [
-            src.wrapping_byte_offset(r[0] as isize * step),
-            src.wrapping_byte_offset(r[1] as isize * step),
-            src.wrapping_byte_offset(r[2] as isize * step),
-            src.wrapping_byte_offset(r[3] as isize * step),
-        ];
-        for i in 0..columns {
-            let (mut key, mut row) = (keys[i], row_numbers[i]);
-            for k in 0..4 {
-                // SAFETY: row `r[k] < rows` and element `i < columns` can be read.
-                let other = unsafe { read(from[k], i) }.to_key();
-                let better = F::precedes(other, key);
-                key = if better { other } else { key };
-                row = if better { T::RowNumber::of(r[k] as u8) } else { row };
-            }
-            keys[i] = key;
-            row_numbers[i] = row;
-        }
-        j += 4;
-    }
-}
-
-/// The best key of `row_len` columns, and the first position that has it. Positions count through
-/// the rows one after the other, from the last column of each if `backwards`.
-#[inline(always)]
-fn best_of<F: ArgOrder<T>, T: Compare>(
-    best: &[T::Key; PARTIALS_PER_ROW],
-    row_numbers: &[T::RowNumber; PARTIALS_PER_ROW],
-    row_len: usize,
-    backwards: bool,
-) -> (T::Key, usize) {
-    let mut keys = *best;
-    macro_rules! halves {
-        ($($len:literal)*) => {
-            $(for i in 0..$len {
-                let (a, b) = (keys[i], keys[i + $len]);
-                keys[i] = if F::precedes(b, a) { b } else { a };
-            })*
-        };
-    }
-    halves!(32 16 8 4 2 1);
-    let (best_key, last) = (keys[0], row_len as u32 - 1);
-    let mut position = u32::MAX;
-    for i in 0..row_len {
-        let column = if backwards { last - i as u32 } else { i as u32 };
-        let here = row_numbers[i].to_u32() * row_len as u32 + column;
-        let here = if F::precedes(best_key, best[i]) { u32::MAX } else { here };
-        position = position.min(here);
-    }
-    (best_key, position as usize)
 }

@@ -49,6 +49,8 @@
 mod aarch64;
 #[cfg(feature = "elementwise")]
 mod arg_reduce;
+#[cfg(feature = "elementwise")]
+mod compared_rows;
 mod dispatch;
 #[cfg(feature = "elementwise")]
 mod elementwise;

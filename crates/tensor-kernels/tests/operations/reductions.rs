@@ -143,6 +143,26 @@ fn fault_infinities_and_zeros() {
 }
 
 #[test]
+fn the_first_true_and_the_first_false_are_found() {
+    for len in [1, 7, 64, 65, 300, 9000] {
+        for at in [0, len / 3, len - 1] {
+            let flags: Vec<bool> = (0..len).map(|i| i == at || i > at && i % 5 == 0).collect();
+            let row = Tensor::from_vec(flags, [1, len]).unwrap();
+            let column = row.logical_not().unwrap();
+            for x in [row.clone(), row.t().unwrap(), row.flip([0]).unwrap()] {
+                assert_eq!(x.argmax_all(), Ok(at as i64), "{len}");
+            }
+            for x in [column.clone(), column.t().unwrap()] {
+                assert_eq!(x.argmin_all(), Ok(at as i64), "{len}");
+            }
+            let rows = row.expand([20, len]).unwrap();
+            assert_eq!(elements(&rows.argmax(1).unwrap()), [at as i64; 20], "{len}");
+            assert_eq!(elements(&rows.t().unwrap().argmax(0).unwrap()), [at as i64; 20], "{len}");
+        }
+    }
+}
+
+#[test]
 fn of_equal_elements_the_first_in_logical_order_is_found() {
     let x = Tensor::full([300, 7, 90], 2u8).unwrap();
     let back = x.flip([0, 1, 2]).unwrap();
