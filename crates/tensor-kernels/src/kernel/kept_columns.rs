@@ -24,7 +24,7 @@
 //! # Tried and dropped
 //! - Chunks for the rows after the last eight of long rows: sums of one or two rows take up to 1.5
 //!   times as long, the maximum of two rows of `i16` ten times, because the compiler computes the
-//!   elements of that chunk one by one.
+//!   elements of that chunk one by one (Zen 3).
 //! - Chunks of eight for rows of 8 to 15 columns: these take 0.74 to 0.95 of the time, but rows of
 //!   5 to 7 columns take 1.15 to 1.25 times as long, in the same function (Zen 3, median of 11
 //!   pairs).

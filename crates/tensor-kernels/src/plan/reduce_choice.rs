@@ -6,7 +6,8 @@
 //!
 //! On 200 random reductions of 3 kB to 12 MB the plan with the least predicted time took as long as
 //! the fastest in the median, and 1.2 to 1.4 times as long at the 95th percentile (Zen 5, one
-//! thread).
+//! thread; the costs of parts, of gathers and of rows with accumulators of their own have been
+//! measured again since, on Zen 3).
 
 use super::{
     ReduceWork,

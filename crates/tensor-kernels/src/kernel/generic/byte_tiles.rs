@@ -29,27 +29,27 @@ use crate::{
 /// M1 to M3 for the block, and M4 if the stores are non-temporal. Its extents hold a register by a
 /// lane.
 #[inline(always)]
-pub(super) unsafe fn cover<R: Registers, L: Unit, E: Epilogue>(
+pub(super) unsafe fn cover<R: Registers, E: Epilogue>(
     isa: R,
     block: TransposeBlock,
     stores: Stores,
     epilogue: E,
 ) {
-    let of_register = const { R::Full::LANES * L::PER_LANE };
+    let of_register = const { R::Full::LANES * u8::PER_LANE };
     let mut left = 0;
     while left < block.nv {
-        let columns = (left, end_of_strip::<L>(block, left));
+        let columns = (left, end_of_strip::<u8>(block, left));
         let mut u = 0;
         while u + of_register <= block.nu {
-            let rows = block.rows_from::<L>(u);
+            let rows = block.rows_from::<u8>(u);
             // SAFETY: `u + of_register <= nu`, and the columns are some of the block's.
-            unsafe { sweep::<R::Full, L, E>(isa.into(), rows, columns, 1, stores, epilogue) }
+            unsafe { sweep::<R::Full, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) }
             u += of_register;
         }
         if u < block.nu {
             debug_assert_ne!(stores, Stores::NonTemporal, "rows of whole lines");
             // SAFETY: the columns are some of the block's, which has a register's rows.
-            unsafe { last_rows::<R, L, E>(isa, block, u, columns, epilogue) }
+            unsafe { last_rows::<R, E>(isa, block, u, columns, epilogue) }
         }
         left = columns.1;
     }
@@ -63,31 +63,32 @@ pub(super) unsafe fn cover<R: Registers, L: Unit, E: Epilogue>(
 /// M1 to M3 for the block, which has the rows of a register and the columns of a lane; the columns
 /// are some of its own.
 #[inline(always)]
-unsafe fn last_rows<R: Registers, L: Unit, E: Epilogue>(
+unsafe fn last_rows<R: Registers, E: Epilogue>(
     isa: R,
     block: TransposeBlock,
     mut u: usize,
     columns: (usize, usize),
     epilogue: E,
 ) {
-    let of_register = const { R::Full::LANES * L::PER_LANE };
-    let [of_half, of_lane] = const { [R::Half::LANES * L::PER_LANE, R::Lane::LANES * L::PER_LANE] };
+    let of_register = const { R::Full::LANES * u8::PER_LANE };
+    let [of_half, of_lane] =
+        const { [R::Half::LANES * u8::PER_LANE, R::Lane::LANES * u8::PER_LANE] };
     let stores = Stores::Plain;
     if block.nu - u > of_half + of_lane {
-        let rows = block.rows_from::<L>(block.nu - of_register);
+        let rows = block.rows_from::<u8>(block.nu - of_register);
         // SAFETY: these are the last rows of the block, as many as the tile has.
-        return unsafe { sweep::<R::Full, L, E>(isa.into(), rows, columns, 1, stores, epilogue) };
+        return unsafe { sweep::<R::Full, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) };
     }
     if block.nu - u > of_lane {
         u = u.min(block.nu - of_half);
-        let rows = block.rows_from::<L>(u);
+        let rows = block.rows_from::<u8>(u);
         // SAFETY: `u + of_half <= nu`.
-        unsafe { sweep::<R::Half, L, E>(isa.into(), rows, columns, 1, stores, epilogue) }
+        unsafe { sweep::<R::Half, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) }
         u += of_half;
     }
     if u < block.nu {
-        let rows = block.rows_from::<L>(block.nu - of_lane);
+        let rows = block.rows_from::<u8>(block.nu - of_lane);
         // SAFETY: these are the last rows of the block, as many as the tile has.
-        unsafe { sweep::<R::Lane, L, E>(isa.into(), rows, columns, 1, stores, epilogue) }
+        unsafe { sweep::<R::Lane, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) }
     }
 }

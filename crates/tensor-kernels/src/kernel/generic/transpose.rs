@@ -302,8 +302,8 @@ unsafe fn wide_tiles<R: Registers, L: Unit, E: Epilogue>(
 ) {
     let together = lanes_per_tile(L::WIDTH);
     if const { L::WIDTH == 1 } {
-        // SAFETY: the extents hold a register by a lane, which is what a tile of bytes reads.
-        unsafe { byte_tiles::cover::<R, L, E>(isa, block, stores, epilogue) }
+        // SAFETY: units are bytes, and the extents hold a register by a lane.
+        unsafe { byte_tiles::cover::<R, E>(isa, block, stores, epilogue) }
     } else if block.nv >= together * L::PER_LANE {
         // SAFETY: the extents hold a register by `together` lanes.
         unsafe { cover::<R::Full, L, E>(isa.into(), block, together, stores, epilogue) }
