@@ -109,7 +109,10 @@ impl<T: Accumulate> Assemble<T::Sum> for RunningSum<'_, T> {
             return part.fill(call.exec, T::Sum::default());
         }
         let part = part.reshaped(|view| view.permute(&self.rows.order))?;
-        let most = if self.rows.are_interleaved() { 8 * ROWS_AT_ONCE } else { ROWS_AT_ONCE };
+        let most = match self.rows.len() {
+            _ if self.rows.are_interleaved() => 8 * ROWS_AT_ONCE,
+            len => ROWS_AT_ONCE.max(PART_ELEMENTS / 2 / len),
+        };
         run_blocks(call, &self.rows, most, part, &RunningSumWork { kept: self.rows.kept })
     }
 }
@@ -130,7 +133,8 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
 
     /// The rows are cut, and each part begins with the last sums of the one before. In scratch the
     /// elements of a part with the same number in their rows are adjacent, so that all rows are
-    /// summed at the same time.
+    /// summed at the same time; unless rows are adjacent in memory, and stay so in scratch: some of
+    /// them are summed at the same time then.
     fn run(
         &self,
         exec: &Exec,
@@ -142,6 +146,9 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
         // A tensor without dimensions is one row of one element.
         let dim = if rows.ndim() > self.kept { Some(self.kept) } else { None };
         let len = dim.map_or(1, |dim| rows.shape()[dim]);
+        // The dimension along the rows, where it is moved to the front in scratch.
+        let stays = |dim: usize| rows.strides()[dim] == 1 && part.layout().strides()[dim] == 1;
+        let moved = dim.filter(|&dim| !stays(dim) || count == 1);
         let at_once = (PART_ELEMENTS / count).clamp(1, len);
         let scratch = buffer.get((at_once + 1) * count)?;
         let (mut rest, mut start) = (part, 0);
@@ -156,11 +163,16 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
             };
             let (before, sums) = scratch.split_at_mut(count);
             let sums = &mut sums[..now * count];
-            load(exec, &view, dim, sums)?;
-            let before = &*before;
-            find_sums::<T::Running>()(exec.simd(), before, sums, start > 0);
-            store::<T, W>(exec, sums, dim, first)?;
-            scratch.copy_within(now * count..(now + 1) * count, 0);
+            load(exec, &view, moved, sums)?;
+            let add = if dim == moved { find_sums() } else { find_row_sums() };
+            add(exec.simd(), before, sums, start > 0);
+            store::<T, W>(exec, sums, moved, first)?;
+            let last = |row: usize| {
+                if dim == moved { (now - 1) * count + row } else { row * now + now - 1 }
+            };
+            for (row, before) in before.iter_mut().enumerate() {
+                *before = sums[last(row)];
+            }
             start += now;
             let Some(others) = others else { return Ok(()) };
             rest = others;
@@ -250,6 +262,66 @@ compiled_function! {
 
 fn sum_columns<N: Number>(simd: SimdLevel, before: &[N], sums: &mut [N], continues: bool) {
     kernel::dispatch(simd, Sums { before, sums, count: before.len(), continues });
+}
+
+compiled_function! {
+    find_row_sums<N: Number>: fn(SimdLevel, &[N], &mut [N], bool) = sum_rows for f64 i64
+}
+
+fn sum_rows<N: Number>(simd: SimdLevel, before: &[N], sums: &mut [N], continues: bool) {
+    kernel::dispatch(simd, RowSums { before, sums, continues });
+}
+
+/// Sums along rows of one length, of which there are as many as sums before.
+struct RowSums<'a, N> {
+    before: &'a [N],
+    sums: &'a mut [N],
+    /// Are there any before?
+    continues: bool,
+}
+
+impl<N: Number> Kernel for RowSums<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _: I) {
+        let Self { before, sums, continues } = self;
+        let len = sums.len() / before.len();
+        let (before, sums) = row_groups::<8, N>(before, sums, len, continues);
+        let (before, sums) = row_groups::<2, N>(before, sums, len, continues);
+        for (before, row) in before.iter().zip(sums.chunks_exact_mut(len)) {
+            single(row, continues.then_some(*before));
+        }
+    }
+}
+
+/// Sums along `ROWS` rows at a time, their sums in registers. Returns the rows that are left.
+#[inline(always)]
+fn row_groups<'b, 's, const ROWS: usize, N: Number>(
+    before: &'b [N],
+    sums: &'s mut [N],
+    len: usize,
+    continues: bool,
+) -> (&'b [N], &'s mut [N]) {
+    let (groups, left) = before.as_chunks::<ROWS>();
+    let (grouped, rows_left) = sums.split_at_mut(groups.len() * ROWS * len);
+    for (before, rows) in groups.iter().zip(grouped.chunks_exact_mut(ROWS * len)) {
+        let mut sums: [N; ROWS] = std::array::from_fn(|k| {
+            let first = &mut rows[k * len];
+            if continues {
+                *first = before[k].plus(*first);
+            }
+            *first
+        });
+        for i in 1..len {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let element = &mut rows[k * len + i];
+                *sum = sum.plus(*element);
+                *element = *sum;
+            }
+        }
+    }
+    (left, rows_left)
 }
 
 /// Sums down columns; each is a row of the tensor.

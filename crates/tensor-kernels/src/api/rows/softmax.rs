@@ -266,9 +266,9 @@ impl<T: Real, W: Destination<T>> BlockWork<T, Part<'_, T, W>> for SoftmaxWork<'_
         }
         if self.log {
             let mut powers = BlockBuffer::new();
-            let powers = powers.get(len)?;
             let (elements, out) = load(exec, rows, buffer)?;
-            find_log_softmax::<T::Wide>()(exec.simd(), elements, out, powers);
+            let powers = powers.get(elements.len().min(rows_at_once(len) * len))?;
+            find_log_softmax::<T::Wide>()(exec.simd(), elements, out, powers, len);
             return store(exec, out, part);
         }
         let (elements, out) = load(exec, rows, buffer)?;
@@ -334,7 +334,7 @@ compiled_function! {
     find_softmax<F: Real>: fn(SimdLevel, &[F], &mut [F], usize) = softmax_rows for f32 f64
 }
 compiled_function! {
-    find_log_softmax<F: Real>: fn(SimdLevel, &[F], &mut [F], &mut [F])
+    find_log_softmax<F: Real>: fn(SimdLevel, &[F], &mut [F], &mut [F], usize)
         = log_softmax_rows for f32 f64
 }
 
@@ -342,8 +342,14 @@ fn softmax_rows<F: Real>(simd: SimdLevel, elements: &[F], out: &mut [F], len: us
     kernel::dispatch(simd, SoftmaxRows { elements, out, len });
 }
 
-fn log_softmax_rows<F: Real>(simd: SimdLevel, elements: &[F], out: &mut [F], powers: &mut [F]) {
-    kernel::dispatch(simd, LogSoftmaxRows { elements, out, powers });
+fn log_softmax_rows<F: Real>(
+    simd: SimdLevel,
+    elements: &[F],
+    out: &mut [F],
+    powers: &mut [F],
+    len: usize,
+) {
+    kernel::dispatch(simd, LogSoftmaxRows { elements, out, powers, len });
 }
 
 /// Powers of all rows of a block are one loop: it is vectorised even if rows are short.
@@ -373,8 +379,21 @@ impl<F: Real> Kernel for SoftmaxRows<'_, F> {
 struct LogSoftmaxRows<'a, F> {
     elements: &'a [F],
     out: &'a mut [F],
-    /// Scratch for one row.
+    /// Scratch for the powers of [`rows_at_once`] rows.
     powers: &'a mut [F],
+    len: usize,
+}
+
+/// The most rows whose powers are one loop, and whose logarithms are computed in registers: that of
+/// a single row takes as long as fifty powers.
+const ROWS_AT_ONCE: usize = 16;
+
+/// The elements of such rows, unless one row has more: they are read twice, from the first-level
+/// cache.
+const ELEMENTS_AT_ONCE: usize = 2048;
+
+fn rows_at_once(len: usize) -> usize {
+    (ELEMENTS_AT_ONCE / len).clamp(1, ROWS_AT_ONCE)
 }
 
 impl<F: Real> Kernel for LogSoftmaxRows<'_, F> {
@@ -382,15 +401,29 @@ impl<F: Real> Kernel for LogSoftmaxRows<'_, F> {
 
     #[inline(always)]
     fn run<I: Isa>(self, _: I) {
-        let Self { elements, out, powers } = self;
-        let len = powers.len();
-        for (row, out) in elements.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
-            let largest = max_of(row);
-            subtract(row, largest, powers);
+        let Self { elements, out, powers, len } = self;
+        let most = rows_at_once(len) * len;
+        let mut largest = [F::from_f64(0.0); ROWS_AT_ONCE];
+        let mut logs = [F::from_f64(1.0); ROWS_AT_ONCE];
+        for (rows, out) in elements.chunks(most).zip(out.chunks_mut(most)) {
+            let powers = &mut powers[..rows.len()];
+            let each = rows.chunks_exact(len).zip(powers.chunks_exact_mut(len));
+            for ((row, powers), largest) in each.zip(&mut largest) {
+                *largest = max_of(row);
+                subtract(row, *largest, powers);
+            }
             exp_in_place::<I::FmaMode, F>(powers);
-            let log_sum = sum_of(powers, |power| power).ln_with::<I::FmaMode>();
-            for (out, &x) in out.iter_mut().zip(row) {
-                *out = x.minus(largest).minus(log_sum);
+            for (powers, log) in powers.chunks_exact(len).zip(&mut logs) {
+                *log = sum_of(powers, |power| power);
+            }
+            for log in &mut logs {
+                *log = log.ln_with::<I::FmaMode>();
+            }
+            let each = rows.chunks_exact(len).zip(out.chunks_exact_mut(len));
+            for ((row, out), (&largest, &log)) in each.zip(largest.iter().zip(&logs)) {
+                for (out, &x) in out.iter_mut().zip(row) {
+                    *out = x.minus(largest).minus(log);
+                }
             }
         }
     }

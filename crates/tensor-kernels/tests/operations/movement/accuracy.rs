@@ -1,6 +1,6 @@
 //! The stated bounds of errors, against double precision; special values; long rows.
 
-use tensor_kernels::{Exec, Tensor, TensorExt, Tolerance, ops, tensor};
+use tensor_kernels::{Exec, Tensor, TensorExt, Tolerance, copy_into, ops, tensor};
 
 /// Numbers without a pattern, from −8 to 8.
 fn noise(shape: &[usize]) -> Tensor<f32> {
@@ -57,6 +57,29 @@ fn softmax_and_its_logarithm_are_within_their_bounds() {
     }
 }
 
+/// Rows in every group that is computed together, and rows left over.
+const COUNTS: [usize; 9] = [1, 2, 3, 8, 9, 11, 16, 17, 35];
+
+#[test]
+fn rows_have_the_same_logarithms_alone_and_beside_others() {
+    for (count, len) in COUNTS
+        .into_iter()
+        .flat_map(|count| [1, 2, 3, 16, 127, 128, 129, 2047, 2048, 2049].map(|len| (count, len)))
+    {
+        let x = noise(&[count, len]);
+        let together = x.log_softmax(1).unwrap();
+        for i in 0..count as isize {
+            let alone = x.select(0, i).unwrap().contiguous().unwrap().log_softmax(0).unwrap();
+            let row = together.select(0, i).unwrap();
+            assert_eq!(
+                row.to_vec().unwrap(),
+                alone.to_vec().unwrap(),
+                "row {i} of {count} x {len}"
+            );
+        }
+    }
+}
+
 fn exact_variance(row: &[f64], correction: f64) -> f64 {
     let mean = row.iter().sum::<f64>() / row.len() as f64;
     let squares: f64 = row.iter().map(|x| (x - mean) * (x - mean)).sum();
@@ -99,8 +122,9 @@ fn norms_of_all_orders() {
 
 #[test]
 fn running_sums_are_those_of_double_precision_rounded() {
+    let exec = Exec::current().unwrap();
     for len in LENGTHS {
-        for count in [1usize, 3, 40] {
+        for count in COUNTS {
             let x = noise(&[count, len.min(20_000)]);
             let mut exact = doubles(&x);
             for row in exact.chunks_mut(len.min(20_000)) {
@@ -114,6 +138,26 @@ fn running_sums_are_those_of_double_precision_rounded() {
             assert_eq!(x.cumsum(1).unwrap().to_vec().unwrap(), rounded);
             let across = x.t().unwrap().contiguous().unwrap().cumsum(0).unwrap();
             assert_eq!(across.t().unwrap().to_vec().unwrap(), rounded);
+            let columns = across.zeros_like().unwrap();
+            ops::cumsum_into(exec, &x, 1, &columns.t().unwrap()).unwrap();
+            assert_eq!(columns.t().unwrap().to_vec().unwrap(), rounded);
+        }
+    }
+}
+
+#[test]
+fn running_sums_of_integers_and_of_rows_with_gaps() {
+    let exec = Exec::current().unwrap();
+    for (count, len) in
+        COUNTS.into_iter().flat_map(|count| [1, 2, 17, 1025].map(|len| (count, len)))
+    {
+        let x = noise(&[count, len + 3]).narrow(1, 1, len).unwrap().cast::<i32>().unwrap();
+        let wide = Tensor::full([count, len + 3], 7).unwrap();
+        let gaps = wide.narrow(1, 1, len).unwrap();
+        copy_into(exec, &x, &gaps).unwrap();
+        let exact = x.cast::<f64>().unwrap().cumsum(1).unwrap();
+        for sums in [x.cumsum(1).unwrap(), gaps.cumsum(1).unwrap()] {
+            assert_eq!(sums.cast::<f64>().unwrap(), exact, "{count} x {len}");
         }
     }
 }
