@@ -1,42 +1,72 @@
 //! What is computed of rows that are adjacent in memory: each loop over floats that the compiler
 //! vectorises as it stands.
+//!
+//! # Tried and dropped
+//! The elements after the last whole vector of a row as its last 64, without those that have been
+//! combined, instead of a copy on the stack: the lanes left the registers then, and rows of whole
+//! vectors took up to three times as long (Zen 5). 64 lanes for rows of 16 to 63 elements: softmax
+//! of 16 took 2.5 times as long. 16 lanes for rows of up to 255, as it was before: `norm` and `var`
+//! of 64 to 255 took two to seven times as long.
 
 use crate::{element::Real, math::FmaMode};
 
-/// Partial results side by side: a register of the widest instruction set, or four of them, as an
-/// addition takes as long as four registers to begin one.
-const FEW_LANES: usize = 16;
+/// Partial results side by side: four registers of the widest instruction set, as an addition takes
+/// as long as four registers to begin one.
 const LANES: usize = 64;
 
-/// Rows of fewer elements are combined in few lanes.
-const SHORT_ROW_ELEMENTS: usize = 4 * LANES;
+/// Those of rows with fewer elements than that.
+const FEW_LANES: usize = 16;
 
 /// Elements that are added in sequence by the lanes of one leaf of a sum.
 const LEAF_ELEMENTS: usize = 64 * LANES;
 
-/// All elements combined by `combine` from `identity` on: in lanes, and then these in halves.
+/// All elements, as `f` has them, combined by `combine` from `identity` on: in lanes, and then
+/// these in halves.
 #[inline(always)]
-fn combined<F: Real>(row: &[F], identity: F, combine: impl Fn(F, F) -> F) -> F {
-    if row.len() < SHORT_ROW_ELEMENTS {
-        in_lanes::<FEW_LANES, F>(row, identity, combine)
-    } else {
-        in_lanes::<LANES, F>(row, identity, combine)
+fn combined<F: Real>(row: &[F], identity: F, f: impl Fn(F) -> F, combine: impl Fn(F, F) -> F) -> F {
+    if row.len() < LANES {
+        return in_few_lanes(row, identity, f, combine);
     }
-}
-
-#[inline(always)]
-fn in_lanes<const LANES: usize, F: Real>(row: &[F], identity: F, combine: impl Fn(F, F) -> F) -> F {
     let mut lanes = [identity; LANES];
     let chunks = row.chunks_exact(LANES);
     let rest = chunks.remainder();
-    if row.len() < LANES {
-        return rest.iter().fold(identity, |a, &b| combine(a, b));
-    }
     for chunk in chunks {
         // Not in place: a choice would be compiled to a store under a mask, and each comparison
         // would wait for the last one's. That took two fifths of the time of `logsumexp`.
-        lanes = std::array::from_fn(|lane| combine(lanes[lane], chunk[lane]));
+        lanes = std::array::from_fn(|lane| combine(lanes[lane], f(chunk[lane])));
     }
+    if !rest.is_empty() {
+        let mut last = [identity; LANES];
+        for (last, &x) in last.iter_mut().zip(rest) {
+            *last = f(x);
+        }
+        lanes = std::array::from_fn(|lane| combine(lanes[lane], last[lane]));
+    }
+    halved(lanes, combine)
+}
+
+/// The same for fewer than [`LANES`] elements; those after the last whole vector one by one.
+#[inline(always)]
+fn in_few_lanes<F: Real>(
+    row: &[F],
+    identity: F,
+    f: impl Fn(F) -> F,
+    combine: impl Fn(F, F) -> F,
+) -> F {
+    let (chunks, rest) = row.as_chunks::<FEW_LANES>();
+    let mut all = identity;
+    if !chunks.is_empty() {
+        let mut lanes = [identity; FEW_LANES];
+        for chunk in chunks {
+            lanes = std::array::from_fn(|lane| combine(lanes[lane], f(chunk[lane])));
+        }
+        all = halved(lanes, &combine);
+    }
+    rest.iter().fold(all, |a, &b| combine(a, f(b)))
+}
+
+#[inline(always)]
+fn halved<F: Real, const LANES: usize>(mut lanes: [F; LANES], combine: impl Fn(F, F) -> F) -> F {
     let mut width = LANES / 2;
     while width > 0 {
         for lane in 0..width {
@@ -44,29 +74,29 @@ fn in_lanes<const LANES: usize, F: Real>(row: &[F], identity: F, combine: impl F
         }
         width /= 2;
     }
-    rest.iter().fold(lanes[0], |a, &b| combine(a, b))
+    lanes[0]
 }
 
 /// The largest element; NaN is passed over. −∞ if there is none.
 #[inline(always)]
 pub(super) fn max_of<F: Real>(row: &[F]) -> F {
     let larger = |a: F, b: F| if a.is_less(b) { b } else { a };
-    combined(row, F::from_f64(f64::NEG_INFINITY), larger)
+    combined(row, F::from_f64(f64::NEG_INFINITY), |x| x, larger)
 }
 
 /// The largest magnitude, or the smallest; NaN if one is NaN.
 #[inline(always)]
 pub(super) fn extreme_magnitude<F: Real>(row: &[F], largest: bool) -> F {
     if largest {
-        combined(row, F::from_f64(0.0), |a, b| a.maximum(b.magnitude()))
+        combined(row, F::from_f64(0.0), F::magnitude, F::maximum)
     } else {
-        combined(row, F::from_f64(f64::INFINITY), |a, b| a.minimum(b.magnitude()))
+        combined(row, F::from_f64(f64::INFINITY), F::magnitude, F::minimum)
     }
 }
 
-/// The sum of `f` of the elements. Each takes part in at most 64 additions in sequence in its lane,
-/// 6 with other lanes, 63 with the elements after the last whole vector, and one for each doubling
-/// beyond 4096 elements: at most 121 and the logarithm of their number to base 2.
+/// The sum of `f` of the elements. Each takes part in at most 65 additions in sequence in its lane,
+/// 6 with other lanes, and one for each doubling beyond 4096 elements: at most 59 and the logarithm
+/// of their number to base 2, or 71.
 #[inline(always)]
 pub(super) fn sum_of<F: Real>(row: &[F], f: impl Fn(F) -> F) -> F {
     if row.len() <= LEAF_ELEMENTS {
@@ -96,28 +126,7 @@ pub(super) fn sum_of<F: Real>(row: &[F], f: impl Fn(F) -> F) -> F {
 
 #[inline(always)]
 fn leaf_sum<F: Real>(leaf: &[F], f: &impl Fn(F) -> F) -> F {
-    let add = |sum: F, x: F| sum.plus(f(x));
-    if leaf.len() < SHORT_ROW_ELEMENTS {
-        sum_in_lanes::<FEW_LANES, F>(leaf, add)
-    } else {
-        sum_in_lanes::<LANES, F>(leaf, add)
-    }
-}
-
-#[inline(always)]
-fn sum_in_lanes<const LANES: usize, F: Real>(leaf: &[F], add: impl Fn(F, F) -> F) -> F {
-    let zero = F::from_f64(0.0);
-    let chunks = leaf.chunks_exact(LANES);
-    let rest = chunks.remainder();
-    let mut sum = zero;
-    if leaf.len() >= LANES {
-        let mut lanes = [zero; LANES];
-        for chunk in chunks {
-            lanes = std::array::from_fn(|lane| add(lanes[lane], chunk[lane]));
-        }
-        sum = in_lanes::<LANES, F>(&lanes, zero, F::plus);
-    }
-    rest.iter().fold(sum, |sum, &x| add(sum, x))
+    combined(leaf, F::from_f64(0.0), f, F::plus)
 }
 
 /// Elements that are checked for large arguments together.
