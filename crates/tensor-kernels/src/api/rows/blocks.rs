@@ -75,6 +75,26 @@ impl<'v, T: Element> Rows<'v, T> {
     }
 }
 
+impl<T: Real> Rows<'_, T> {
+    /// The most rows of a block of which only a number each is kept: more than of others if the
+    /// elements are used where they lie, in row-major order; their results are in scratch. Each
+    /// task has some blocks.
+    pub(super) fn reduced_rows_per_block(&self, exec: &Exec) -> usize {
+        let small = self.rows_per_block();
+        let wide = T::wide_elements((&self.view).into()).map(ViewRef::to_view);
+        if wide.as_ref().and_then(TensorView::as_slice).is_none() {
+            return small;
+        }
+        let rows = self.view.shape()[..self.kept].iter().product::<usize>();
+        let shared = match exec.tasks(self.bytes()) {
+            0 | 1 => rows,
+            tasks => rows / (4 * tasks),
+        };
+        let most = (LARGE_BLOCK_ELEMENTS / self.len().max(1)).min(BLOCK_ELEMENTS);
+        small.max(shared.min(most))
+    }
+}
+
 /// Memory for the elements of one block, allocated when first needed.
 pub(super) struct BlockBuffer<F>(Vec<F>);
 
@@ -240,22 +260,23 @@ fn find_narrowing(operation: &dyn std::any::Any) -> Option<&dyn Operation<2>> {
     find_typed!(Real, operation, T => Map<Narrow<T>, <T as Real>::Wide>)
 }
 
-/// The elements of a block, and as much scratch.
+/// The elements of a block, and scratch.
 pub(super) type Loaded<'s, F> = (&'s [F], &'s mut [F]);
 
-/// The elements of a block in row-major order, in the wide type, and as much scratch: in place if
-/// they lie so in memory, else copied to scratch.
+/// The elements of a block in row-major order, in the wide type, and some scratch: in place if they
+/// lie so in memory, else copied to scratch.
 pub(super) fn load<'s, T: Real>(
     exec: &Exec,
     view: &'s TensorView<'_, T>,
     buffer: &'s mut BlockBuffer<T::Wide>,
+    scratch: usize,
 ) -> Result<Loaded<'s, T::Wide>> {
     let numel = view.numel();
     let same = T::wide_elements(view.into()).map(ViewRef::to_view);
     if let Some(elements) = same.as_ref().and_then(TensorView::as_slice) {
-        return Ok((elements, buffer.get(numel)?));
+        return Ok((elements, buffer.get(scratch)?));
     }
-    let (elements, scratch) = buffer.get(2 * numel)?.split_at_mut(numel);
+    let (elements, scratch) = buffer.get(numel + scratch)?.split_at_mut(numel);
     let layout = Layout::contiguous(view.shape())?;
     let mut to = TensorViewMut::new(elements, layout)?;
     match same {

@@ -73,7 +73,8 @@ impl<T: Real, S: Statistic<T::Wide>> Assemble<T> for Reduced<'_, T, S> {
             let serial = Call { exec: &call.exec.serial(), ..call };
             return run_blocks(serial, &self.rows, 1, part, &work);
         }
-        run_blocks(call, &self.rows, self.rows.rows_per_block(), part, &work)
+        let most = self.rows.reduced_rows_per_block(call.exec);
+        run_blocks(call, &self.rows, most, part, &work)
     }
 }
 
@@ -97,11 +98,11 @@ impl<T: Real, S: Statistic<T::Wide>, W: Destination<T>> BlockWork<T, Part<'_, T,
         part: Part<'_, T, W>,
     ) -> Result<()> {
         let count: usize = rows.shape()[..self.kept].iter().product();
-        let len = rows.numel() / count.max(1);
+        let len = rows.numel() / count;
         if len > LONG_ROW_ELEMENTS {
             return self.run_long(exec, rows, buffer, part);
         }
-        let (elements, scratch) = load(exec, rows, buffer)?;
+        let (elements, scratch) = load(exec, rows, buffer, count - 1 + len)?;
         let statistic = self.statistic;
         kernel::dispatch(exec.simd(), WholeRows { statistic, elements, len, scratch });
         store(exec, &scratch[..count], part)
@@ -146,7 +147,7 @@ fn partial<T: Real, S: Statistic<T::Wide>>(
     let stride = |&dim: &usize| row.strides()[dim].unsigned_abs();
     let dim = (0..row.ndim()).filter(|&dim| row.shape()[dim] > 1).max_by_key(stride);
     let Some(dim) = dim.filter(|_| row.numel() > PART_ELEMENTS) else {
-        let (elements, scratch) = load(exec, row, buffer)?;
+        let (elements, scratch) = load(exec, row, buffer, row.numel())?;
         return Ok(kernel::dispatch(exec.simd(), RowPart { statistic, elements, scratch }));
     };
     let (first, second) = halves(row, dim, row.shape()[dim] / 2)?;
@@ -166,7 +167,8 @@ fn partial<T: Real, S: Statistic<T::Wide>>(
     Ok(statistic.combine(done(before)?, done(after)?))
 }
 
-/// The results replace the scratch of the rows, of which each has at least one element.
+/// Rows of at least one element. Their results are the first elements of scratch; the last ones,
+/// from the last result on, are scratch of one row.
 struct WholeRows<'a, S, F> {
     statistic: &'a S,
     elements: &'a [F],
@@ -180,9 +182,9 @@ impl<F: Real, S: Statistic<F>> Kernel for WholeRows<'_, S, F> {
     #[inline(always)]
     fn run<I: Isa>(self, _: I) {
         let Self { statistic, elements, len, scratch } = self;
+        let last = elements.len() / len - 1;
         for (number, row) in elements.chunks_exact(len).enumerate() {
-            // Results of earlier rows lie before the scratch of this one.
-            let partial = statistic.of::<I::FmaMode>(row, &mut scratch[number * len..][..len]);
+            let partial = statistic.of::<I::FmaMode>(row, &mut scratch[last..][..len]);
             scratch[number] = statistic.finish(partial);
         }
     }

@@ -266,12 +266,12 @@ impl<T: Real, W: Destination<T>> BlockWork<T, Part<'_, T, W>> for SoftmaxWork<'_
         }
         if self.log {
             let mut powers = BlockBuffer::new();
-            let (elements, out) = load(exec, rows, buffer)?;
+            let (elements, out) = load(exec, rows, buffer, rows.numel())?;
             let powers = powers.get(elements.len().min(rows_at_once(len) * len))?;
             find_log_softmax::<T::Wide>()(exec.simd(), elements, out, powers, len);
             return store(exec, out, part);
         }
-        let (elements, out) = load(exec, rows, buffer)?;
+        let (elements, out) = load(exec, rows, buffer, rows.numel())?;
         find_softmax::<T::Wide>()(exec.simd(), elements, out, len);
         store(exec, out, part)
     }

@@ -145,6 +145,29 @@ fn running_sums_are_those_of_double_precision_rounded() {
     }
 }
 
+/// Several blocks of rows that are reduced where they lie, and of rows that are copied first.
+#[test]
+fn rows_have_the_same_norm_and_variance_alone_and_beside_others() {
+    for shape in [[300, 700], [7000, 17], [98_306, 1], [5, 40_000], [1, 3]] {
+        let x = noise(&shape);
+        let columns = x.t().unwrap().contiguous().unwrap().t().unwrap();
+        for x in [x, columns] {
+            let of = |x: &Tensor<f32>| {
+                [x.norm(-1, 2.0), x.norm(-1, 3.0), x.var(-1, 0.0), x.logsumexp(-1)]
+                    .map(Result::unwrap)
+            };
+            let together = of(&x);
+            for i in (0..shape[0]).step_by(shape[0].div_ceil(40)).chain([shape[0] - 1]) {
+                let alone = of(&x.select(0, i as isize).unwrap().contiguous().unwrap());
+                for (all, one) in together.iter().zip(alone) {
+                    let (all, one) = (all.get(&[i]).unwrap(), one.item().unwrap());
+                    assert_eq!(all.to_bits(), one.to_bits(), "row {i} of {shape:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn running_sums_of_integers_and_of_rows_with_gaps() {
     let exec = Exec::current().unwrap();
