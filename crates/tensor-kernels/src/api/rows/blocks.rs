@@ -76,8 +76,8 @@ impl<'v, T: Element> Rows<'v, T> {
 }
 
 impl<T: Real> Rows<'_, T> {
-    /// The most rows of a block of which only a number each is kept: more than of others if the
-    /// elements are used where they lie, in row-major order; their results are in scratch. Each
+    /// The most rows of a block that are reduced to a number each. Rows that are read where they
+    /// lie take no scratch but for their results, so a block has more of them, as long as each
     /// task has some blocks.
     pub(super) fn reduced_rows_per_block(&self, exec: &Exec) -> usize {
         let small = self.rows_per_block();

@@ -111,7 +111,7 @@ impl<T: Accumulate> Assemble<T::Sum> for RunningSum<'_, T> {
         let part = part.reshaped(|view| view.permute(&self.rows.order))?;
         let most = match self.rows.len() {
             _ if self.rows.are_interleaved() => 8 * ROWS_AT_ONCE,
-            len => ROWS_AT_ONCE.max(PART_ELEMENTS / 2 / len),
+            len => ROWS_AT_ONCE.max(BLOCK_ELEMENTS / len),
         };
         run_blocks(call, &self.rows, most, part, &RunningSumWork { kept: self.rows.kept })
     }
@@ -120,6 +120,9 @@ impl<T: Accumulate> Assemble<T::Sum> for RunningSum<'_, T> {
 /// The fewest rows that are summed side by side, if there are as many: an addition waits for the
 /// one before it in its row, but not for those of other rows.
 const ROWS_AT_ONCE: usize = 16;
+
+/// The elements of a block of short rows.
+const BLOCK_ELEMENTS: usize = 4 << 10;
 
 /// The elements of scratch that a part of long rows takes.
 const PART_ELEMENTS: usize = 8 << 10;
@@ -131,10 +134,10 @@ struct RunningSumWork {
 impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> for RunningSumWork {
     type Scratch = T::Running;
 
-    /// The rows are cut, and each part begins with the last sums of the one before. In scratch the
-    /// elements of a part with the same number in their rows are adjacent, so that all rows are
-    /// summed at the same time; unless rows are adjacent in memory, and stay so in scratch: some of
-    /// them are summed at the same time then.
+    /// The rows are cut, and each part begins with the last sums of the one before. In scratch a
+    /// part has its rows side by side as columns, all of which are summed at the same time. But if
+    /// the elements of a row are adjacent, in the input and in the result, they are so in scratch,
+    /// and a few rows are summed at a time: moving the elements takes longer than adding them.
     fn run(
         &self,
         exec: &Exec,
@@ -146,9 +149,10 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
         // A tensor without dimensions is one row of one element.
         let dim = if rows.ndim() > self.kept { Some(self.kept) } else { None };
         let len = dim.map_or(1, |dim| rows.shape()[dim]);
-        // The dimension along the rows, where it is moved to the front in scratch.
-        let stays = |dim: usize| rows.strides()[dim] == 1 && part.layout().strides()[dim] == 1;
-        let moved = dim.filter(|&dim| !stays(dim) || count == 1);
+        let adjacent = |dim: usize| rows.strides()[dim] == 1 && part.layout().strides()[dim] == 1;
+        let in_rows = count > 1 && dim.is_some_and(adjacent);
+        // The dimension that is outermost in scratch.
+        let moved = dim.filter(|_| !in_rows);
         let at_once = (PART_ELEMENTS / count).clamp(1, len);
         let scratch = buffer.get((at_once + 1) * count)?;
         let (mut rest, mut start) = (part, 0);
@@ -164,11 +168,11 @@ impl<T: Accumulate, W: Destination<T::Sum>> BlockWork<T, Part<'_, T::Sum, W>> fo
             let (before, sums) = scratch.split_at_mut(count);
             let sums = &mut sums[..now * count];
             load(exec, &view, moved, sums)?;
-            let add = if dim == moved { find_sums() } else { find_row_sums() };
+            let add = if in_rows { find_row_sums() } else { find_sums() };
             add(exec.simd(), before, sums, start > 0);
             store::<T, W>(exec, sums, moved, first)?;
             let last = |row: usize| {
-                if dim == moved { (now - 1) * count + row } else { row * now + now - 1 }
+                if in_rows { row * now + now - 1 } else { (now - 1) * count + row }
             };
             for (row, before) in before.iter_mut().enumerate() {
                 *before = sums[last(row)];

@@ -384,8 +384,8 @@ struct LogSoftmaxRows<'a, F> {
     len: usize,
 }
 
-/// The most rows whose powers are one loop, and whose logarithms are computed in registers: that of
-/// a single row takes as long as fifty powers.
+/// The most rows whose powers are one loop, and whose logarithms are computed in registers: alone,
+/// a logarithm is a chain of operations that each wait for the last.
 const ROWS_AT_ONCE: usize = 16;
 
 /// The elements of such rows, unless one row has more: they are read twice, from the first-level
