@@ -34,6 +34,15 @@ impl<const N: usize> Loop<N> {
     pub(crate) const NONE: Self = Self { len: 0, strides: [0; N] };
 }
 
+impl Loop<2> {
+    /// The loop over units of `width` bytes, with strides in bytes.
+    #[inline(always)]
+    pub(crate) fn in_bytes(self, width: usize) -> Self {
+        let [to, from] = self.strides;
+        Self { strides: [to * width as isize, from * width as isize], ..self }
+    }
+}
+
 /// Loops; up to six are stored without an allocation.
 pub(crate) type Loops<const N: usize> = SmallVec<[Loop<N>; 6]>;
 

@@ -59,6 +59,8 @@ impl<I: Isa> Vectorize for Finished<'_, I> {
 impl<I: Isa> Isa for Finished<'_, I> {
     type FmaMode = I::FmaMode;
 
+    const ONLY_FLOATS: bool = true;
+
     const STITCHES_LINES: bool = I::STITCHES_LINES;
 
     #[inline(always)]

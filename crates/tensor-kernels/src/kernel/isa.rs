@@ -66,6 +66,9 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     /// Whether the level fuses a multiplication and an addition.
     type FmaMode: FmaMode;
 
+    /// Are these the kernels of an operation on floats, which no other widths have?
+    const ONLY_FLOATS: bool = false;
+
     /// Copies `len` adjacent elements.
     ///
     /// # Safety
@@ -421,7 +424,7 @@ impl Vectorize for Scalar {
         kernel.run(self)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output {
         f.call()
     }

@@ -87,6 +87,7 @@ mod stream_copy;
 mod tests;
 mod transpose_block;
 mod unit;
+mod units;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -114,3 +115,4 @@ pub(crate) use register_op::{Finish, Finishing, OtherOperand, RegisterOp};
 pub(crate) use row_chunks::chunk;
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;
+pub(crate) use units::{Rows, Units};

@@ -9,7 +9,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch, unit::Unit};
+use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch};
 use crate::{
     memory::{CACHE_LINE, Stores},
     nest::Loop,
@@ -41,22 +41,22 @@ macro_rules! for_words_of {
     };
 }
 
-/// Copies `len` adjacent elements in each iteration of two loops, the inner one first, whose
-/// strides are the destination's and the source's. Reads no gaps, except between
+/// Copies adjacent bytes in each iteration of two loops, the inner one first, whose strides are the
+/// destination's and the source's, in bytes. Reads no gaps, except between
 /// [narrow runs](super::narrow_runs::transposed) that are transposed.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for these elements.
+/// M1, M2, M3 for these bytes.
 #[inline(always)]
-pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
+pub(crate) unsafe fn copy_runs<I: Isa>(
     isa: I,
-    src: *const L,
-    dst: *mut L,
-    len: usize,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
     loops: [Loop<2>; 2],
 ) {
-    let runs = NestedRuns::<I, false>::new(isa, src, dst, len, loops);
+    let runs = NestedRuns::<I, false> { isa, src, dst, bytes, loops };
     if runs.bytes <= MAX_SHORT_RUN_BYTES {
         return isa.vectorize(runs);
     }
@@ -73,15 +73,15 @@ pub(crate) unsafe fn copy_runs<I: Isa, L: Unit>(
 ///
 /// That of [`copy_runs`].
 #[inline(always)]
-pub(crate) unsafe fn copy_far_runs<I: Isa, L: Unit>(
+pub(crate) unsafe fn copy_far_runs<I: Isa>(
     isa: I,
-    src: *const L,
-    dst: *mut L,
-    len: usize,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
     loops: [Loop<2>; 2],
 ) {
-    debug_assert!(len * L::WIDTH <= MAX_SHORT_RUN_BYTES);
-    isa.vectorize(NestedRuns::<I, true>::new(isa, src, dst, len, loops));
+    debug_assert!(bytes <= MAX_SHORT_RUN_BYTES);
+    isa.vectorize(NestedRuns::<I, true> { isa, src, dst, bytes, loops });
 }
 
 /// The runs of two loops, the inner one first, with strides in bytes.
@@ -114,13 +114,6 @@ impl<I: Isa, const FAR: bool> NullaryFnOnce for NestedRuns<I, FAR> {
 }
 
 impl<I: Isa, const FAR: bool> NestedRuns<I, FAR> {
-    #[inline(always)]
-    fn new<L: Unit>(isa: I, src: *const L, dst: *mut L, len: usize, loops: [Loop<2>; 2]) -> Self {
-        let in_bytes = |l: Loop<2>| Loop { strides: l.strides.map(|s| s * L::WIDTH as isize), ..l };
-        let loops = loops.map(in_bytes);
-        Self { isa, src: src.cast(), dst: dst.cast(), bytes: len * L::WIDTH, loops }
-    }
-
     /// How far ahead the source is prefetched: along the loop of its rows.
     #[inline(always)]
     fn ahead(&self) -> isize {
@@ -182,22 +175,21 @@ unsafe fn copy_run<const WORD: usize, const TWO: bool>(from: *const u8, to: *mut
 /// Pairs of offsets in destination and source, in bytes.
 type Offsets<'a> = &'a [[isize; 2]];
 
-/// Copies `len` adjacent elements at each pair of offsets, in bytes, of two tables, the first one
-/// inside. Does not read the gaps.
+/// Copies adjacent bytes at each pair of offsets of two tables, the first one inside. Does not read
+/// the gaps.
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for these elements.
+/// M1, M2, M3 for these bytes.
 #[inline(always)]
-pub(crate) unsafe fn copy_indexed<I: Isa, L: Unit>(
+pub(crate) unsafe fn copy_indexed<I: Isa>(
     isa: I,
-    src: *const L,
-    dst: *mut L,
+    src: *const u8,
+    dst: *mut u8,
     (inner, outer): (Offsets<'_>, Offsets<'_>),
-    len: usize,
+    bytes: usize,
 ) {
-    let bytes = len * L::WIDTH;
-    let runs = IndexedRuns { src: src.cast(), dst: dst.cast(), bytes, inner, outer };
+    let runs = IndexedRuns { src, dst, bytes, inner, outer };
     if runs.bytes <= MAX_SHORT_RUN_BYTES {
         return isa.vectorize(runs);
     }

@@ -2,7 +2,7 @@
 //! are used.
 
 use crate::{
-    kernel::{Isa, Unit, short_runs},
+    kernel::{Isa, Rows, Units, short_runs},
     nest::Loop,
     plan::Side,
 };
@@ -13,10 +13,10 @@ use crate::{
 /// # Safety
 /// M1, M2 and M3 for those elements.
 #[inline(always)]
-pub(super) unsafe fn tile<I: Isa, L: Unit>(
-    isa: I,
-    src: *const L,
-    dst: *mut L,
+pub(super) unsafe fn tile<I: Isa>(
+    units: Units<I>,
+    src: *const u8,
+    dst: *mut u8,
     (u, v): (Side, Side),
     block: usize,
     is_far: bool,
@@ -24,15 +24,15 @@ pub(super) unsafe fn tile<I: Isa, L: Unit>(
     if u.len.max(v.len) <= block {
         let (src, dst) = ((src, u.stride), (dst, v.stride));
         // SAFETY: M1 to M3 hold for all of the elements, by this function's contract.
-        return unsafe { transpose(isa, src, dst, (u.len, v.len), is_far) };
+        return unsafe { transpose(units, src, dst, (u.len, v.len), is_far) };
     }
     for j in (0..v.len).step_by(block) {
         for i in (0..u.len).step_by(block) {
-            let src = src.wrapping_offset(i as isize * u.stride + j as isize);
-            let dst = dst.wrapping_offset(j as isize * v.stride + i as isize);
+            let src = src.wrapping_offset(units.bytes(i as isize * u.stride + j as isize));
+            let dst = dst.wrapping_offset(units.bytes(j as isize * v.stride + i as isize));
             let extents = (block.min(u.len - i), block.min(v.len - j));
             // SAFETY: M1 to M3 hold for the elements of a block, which ends where the two sides do.
-            unsafe { transpose(isa, (src, u.stride), (dst, v.stride), extents, is_far) };
+            unsafe { transpose(units, (src, u.stride), (dst, v.stride), extents, is_far) };
         }
     }
 }
@@ -40,19 +40,19 @@ pub(super) unsafe fn tile<I: Isa, L: Unit>(
 /// # Safety
 /// M1, M2 and M3 for the elements.
 #[inline(always)]
-unsafe fn transpose<I: Isa, L: Unit>(
-    isa: I,
-    src: (*const L, isize),
-    dst: (*mut L, isize),
-    (nu, nv): (usize, usize),
+unsafe fn transpose<I: Isa>(
+    units: Units<I>,
+    src: Rows<*const u8>,
+    dst: Rows<*mut u8>,
+    extents: (usize, usize),
     is_far: bool,
 ) {
     if is_far {
         // SAFETY: this function's contract.
-        unsafe { isa.transpose_far(src, dst, (nu, nv)) }
+        unsafe { units.transpose_far(src, dst, extents) }
     } else {
         // SAFETY: this function's contract.
-        unsafe { isa.transpose(src.0, src.1, dst.0, dst.1, nu, nv) }
+        unsafe { units.transpose(src, dst, extents) }
     }
 }
 
@@ -62,14 +62,15 @@ unsafe fn transpose<I: Isa, L: Unit>(
 /// # Safety
 /// M1, M2 and M3 for the elements of the loops.
 #[inline(always)]
-pub(super) unsafe fn blocked2d<I: Isa, L: Unit>(
-    isa: I,
-    src: *const L,
-    dst: *mut L,
+pub(super) unsafe fn blocked2d<I: Isa>(
+    Units { isa, width }: Units<I>,
+    src: *const u8,
+    dst: *mut u8,
     (outer, inner): (Loop<2>, Loop<2>),
     run: usize,
     block: usize,
 ) {
+    let (outer, inner, bytes) = (outer.in_bytes(width), inner.in_bytes(width), run * width);
     for j in (0..outer.len).step_by(block) {
         for i in (0..inner.len).step_by(block) {
             let at = |k: usize| j as isize * outer.strides[k] + i as isize * inner.strides[k];
@@ -77,7 +78,7 @@ pub(super) unsafe fn blocked2d<I: Isa, L: Unit>(
             let rows = Loop { len: block.min(outer.len - j), ..outer };
             let columns = Loop { len: block.min(inner.len - i), ..inner };
             // SAFETY: M1 to M3 hold for a part of the two loops.
-            unsafe { short_runs::copy_runs(isa, src, dst, run, [columns, rows]) };
+            unsafe { short_runs::copy_runs(isa, src, dst, bytes, [columns, rows]) };
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{
     pack::{self, StridedBlock},
     plan_cache::Planned,
     small,
-    walk::{starts, walk},
+    walk::{iterations, starts},
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
@@ -211,13 +211,13 @@ impl<const N: usize> Task<'_, N> {
         let work = self.work;
         let (base, row_strides) = (self.start(), self.bytes(work.rows.strides));
         let (is_scalar, rows, len) = (self.scalars(), work.rows.len, work.columns.len);
-        walk(&work.outer, |at| {
+        for at in iterations(&work.outer) {
             let mut row_block =
                 RowBlock { ptrs: advance(base, self.bytes(at)), row_strides, is_scalar, rows, len };
             // SAFETY: E1: the rows are the operands' own, adjacent or scalar as the plan's access
             // says. The elements of views are aligned.
             unsafe { bounce::compute(self.operation, self.simd, &work.widths, &mut row_block) };
-        });
+        }
     }
 
     /// Some operand goes through scratch, block by block.
@@ -237,7 +237,7 @@ impl<const N: usize> Task<'_, N> {
             (self.bytes(work.rows.strides), self.bytes(work.columns.strides));
         let Extent { rows, columns } = work.block.extent();
         let mut packed = [std::ptr::null_mut(); N];
-        walk(&work.outer, |at| {
+        for at in iterations(&work.outer) {
             let base = advance(self.start(), self.bytes(at));
             let first = self.first_columns(base[0]);
             for j in starts(work.rows.len, rows) {
@@ -253,7 +253,7 @@ impl<const N: usize> Task<'_, N> {
                     (i, next) = (next, next + columns);
                 }
             }
-        });
+        }
     }
 
     /// The columns of the first block of a row. If the result is streamed, those before its first

@@ -2,7 +2,7 @@
 
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Isa, Kernel, Unit},
+    kernel::{self, Isa, Kernel, Units},
     memory::LANE_BYTES,
     nest::Loop,
 };
@@ -42,46 +42,35 @@ impl FewTransposes {
     /// # Safety
     /// M1, M2 and M3 for the elements of the loops, from these addresses on.
     pub(super) unsafe fn copy(self, simd: SimdLevel, width: usize, from: *const u8, to: *mut u8) {
-        match width {
-            1 => kernel::dispatch(simd, Task::<u8>::new(self, from, to)),
-            2 => kernel::dispatch(simd, Task::<u16>::new(self, from, to)),
-            4 => kernel::dispatch(simd, Task::<u32>::new(self, from, to)),
-            8 => kernel::dispatch(simd, Task::<u64>::new(self, from, to)),
-            _ => kernel::dispatch(simd, Task::<u128>::new(self, from, to)),
-        }
+        kernel::dispatch(simd, Task { loops: self, width, src: from, dst: to });
     }
 }
 
-/// Transposes of units of `L`.
+/// Transposes of units.
 ///
-/// Invariant: only [`FewTransposes::copy`] makes it: M1, M2 and M3 for the elements of the loops.
-struct Task<L> {
+/// Invariant: only [`FewTransposes::copy`] makes it: M1, M2 and M3 for the units of the loops.
+struct Task {
     loops: FewTransposes,
-    src: *const L,
-    dst: *mut L,
+    width: usize,
+    src: *const u8,
+    dst: *mut u8,
 }
 
-impl<L: Unit> Task<L> {
-    fn new(loops: FewTransposes, from: *const u8, to: *mut u8) -> Self {
-        Self { loops, src: from.cast(), dst: to.cast() }
-    }
-}
-
-impl<L: Unit> Kernel for Task<L> {
+impl Kernel for Task {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { loops: FewTransposes { around: [a, b], rows, columns }, src, dst } = self;
+        let Self { loops: FewTransposes { around: [a, b], rows, columns }, width, src, dst } = self;
+        let units = Units { isa, width };
         let (src_stride, dst_stride) = (columns.strides[1], rows.strides[0]);
         for i in 0..a.len as isize {
             for j in 0..b.len as isize {
-                let at = |k: usize| i * a.strides[k] + j * b.strides[k];
-                let (src, dst) = (src.wrapping_offset(at(1)), dst.wrapping_offset(at(0)));
+                let at = |k: usize| units.bytes(i * a.strides[k] + j * b.strides[k]);
+                let src = (src.wrapping_offset(at(1)), src_stride);
+                let dst = (dst.wrapping_offset(at(0)), dst_stride);
                 // SAFETY: the invariant, for one iteration of the outer loops.
-                unsafe {
-                    isa.transpose(src, src_stride, dst, dst_stride, columns.len, rows.len);
-                };
+                unsafe { units.transpose(src, dst, (columns.len, rows.len)) };
             }
         }
     }

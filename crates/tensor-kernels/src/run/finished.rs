@@ -15,14 +15,14 @@ use super::{
     operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
     stream,
-    walk::walk,
+    walk::iterations,
     workspace::{Hold, Scratch, with_scratch},
 };
 use crate::{
     exec::{Exec, Machine, SimdLevel},
     kernel::{
         self, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation, OtherOperand,
-        RegisterOp, Unit, Vectorize,
+        RegisterOp, Units, Vectorize,
     },
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     partition::par_run,
@@ -357,9 +357,8 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
 /// Runs a plan for which [`Way::runs`] is true.
 fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>, finishing: &Finishing) {
     let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
-    let with = |scratch: Option<Scratch<'_>>| match work.unit {
-        4 => kernel::dispatch(simd, Task::<u32>::new(work, operands, scratch, finishing)),
-        _ => kernel::dispatch(simd, Task::<u64>::new(work, operands, scratch, finishing)),
+    let with = |scratch: Option<Scratch<'_>>| {
+        kernel::dispatch(simd, Task::new(work, operands, scratch, finishing));
     };
     let Inner::Streamed(plan) = work.inner else { return with(None) };
     let bytes = plan.scratch_bytes(work.unit);
@@ -368,59 +367,60 @@ fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>, finishing: &F
     }
 }
 
-/// The work of one thread, in units of `L`.
+/// The work of one thread.
 ///
 /// Invariant: C1 of [`run::copy`](mod@super::copy): the work was planned for the layouts of the
 /// operands; F1 for the elements that its loops visit.
-struct Task<'a, L> {
+struct Task<'a> {
     work: &'a Work,
-    dst: *mut L,
-    src: *const L,
+    dst: *mut u8,
+    src: *const u8,
     scratch: Option<Scratch<'a>>,
     finishing: &'a Finishing,
 }
 
-impl<'a, L: Unit> Task<'a, L> {
+impl<'a> Task<'a> {
     fn new(
         work: &'a Work,
         OperandPtrs([dst, src]): OperandPtrs<'a, 2>,
         scratch: Option<Scratch<'a>>,
         finishing: &'a Finishing,
     ) -> Self {
-        debug_assert_eq!(work.unit, L::WIDTH);
         Self {
             work,
-            dst: dst.base.wrapping_offset(work.starts[0]).cast(),
-            src: src.base.wrapping_offset(work.starts[1]).cast_const().cast(),
+            dst: dst.base.wrapping_offset(work.starts[0]),
+            src: src.base.wrapping_offset(work.starts[1]).cast_const(),
             scratch,
             finishing,
         }
     }
 }
 
-impl<L: Unit> Kernel for Task<'_, L> {
+impl Kernel for Task<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Self { work, dst, src, mut scratch, finishing } = self;
         let isa = Finished::new(isa, finishing);
+        let units = Units { isa, width: work.unit };
         if let Inner::Grouped(groups) = work.inner {
-            return isa.vectorize(GroupedTask { isa, work, groups, src, dst });
+            return isa.vectorize(GroupedTask { units, work, groups, src, dst });
         }
-        walk(&work.outer, |[to, from]| {
-            let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
+        for [to, from] in iterations(&work.outer) {
+            let dst = dst.wrapping_offset(units.bytes(to));
+            let src = src.wrapping_offset(units.bytes(from));
             match work.inner {
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Tile { u, v, block } => unsafe {
-                    blocked::tile(isa, src, dst, (u, v), block, work.is_far);
+                    blocked::tile(units, src, dst, (u, v), block, work.is_far);
                 },
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Streamed(ref plan) => unsafe {
-                    stream::transpose(isa, src, dst, plan, scratch.as_mut());
+                    stream::transpose(units, src, dst, plan, scratch.as_mut());
                 },
                 _ => unreachable!("`runs` takes no other plans"),
             }
-        });
+        }
     }
 }

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::{offsets, walk::starts};
 use crate::{
-    kernel::{Isa, Unit, short_runs},
+    kernel::{Isa, Units, short_runs},
     nest::Loop,
     plan::{Group, Grouped, GroupedStep, rows_inside, split},
     tuning::MAX_GROUP_ITERATIONS,
@@ -30,7 +30,7 @@ struct Side<'t> {
 impl<'t> Side<'t> {
     /// Fills the table of some loops, of which the outermost is cut.
     fn new(table: &'t mut Table, loops: &[Loop<2>], block: usize, unit: usize) -> Self {
-        let bytes = |strides: [isize; 2]| strides.map(|stride| stride * unit as isize);
+        let bytes = |strides: [isize; 2]| Loop { len: 1, strides }.in_bytes(unit).strides;
         offsets::fill(table, loops, block, bytes);
         let cut =
             loops.first().map_or(Loop::ONCE, |cut| Loop { strides: bytes(cut.strides), ..*cut });
@@ -75,11 +75,11 @@ impl<'t> Blocks<'t> {
     /// # Safety
     /// M1, M2 and M3 for the elements of the groups' loops.
     #[inline(always)]
-    pub(super) unsafe fn copy<I: Isa, L: Unit>(&self, isa: I, src: *const L, dst: *mut L) {
+    pub(super) unsafe fn copy<I: Isa>(&self, units: Units<I>, src: *const u8, dst: *mut u8) {
         for ([to, from], rows) in self.v.blocks() {
-            let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
+            let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
             for ([to, from], columns) in self.u.blocks() {
-                let (src, dst) = (src.wrapping_byte_offset(from), dst.wrapping_byte_offset(to));
+                let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
                 let tables = match rows_inside([columns.len(), rows.len()]) {
                     true => (rows, columns),
                     false => (columns, rows),
@@ -88,11 +88,11 @@ impl<'t> Blocks<'t> {
                     // SAFETY: M1 to M3 hold for the elements of a block; by the plan `u` is
                     // adjacent in the destination and `v` in the source.
                     GroupedStep::Transpose => unsafe {
-                        isa.transpose_indexed(src, dst, columns, rows);
+                        units.transpose_indexed(src, dst, columns, rows);
                     },
                     // SAFETY: M1 to M3 hold for the runs of a block.
                     GroupedStep::Runs { len } => unsafe {
-                        short_runs::copy_indexed(isa, src, dst, tables, len);
+                        short_runs::copy_indexed(units.isa, src, dst, tables, len * units.width);
                     },
                 }
             }

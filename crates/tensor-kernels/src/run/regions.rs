@@ -1,7 +1,7 @@
 //! Cuts loops into tiles. Tiles of one extent follow each other, so that each extent is planned
 //! once: first the whole tiles, then those at the ends of the loops.
 
-use super::walk::walk;
+use super::walk::iterations;
 use crate::{
     nest::{Loop, Loops},
     plan::Counts,
@@ -36,7 +36,9 @@ impl<const N: usize> Region<N> {
 
     /// Calls `visit` with the offsets of the first element of each tile.
     pub(super) fn for_tiles(&self, mut visit: impl FnMut([isize; N])) {
-        walk(&self.tiles, |at| visit(std::array::from_fn(|k| self.corner[k] + at[k])));
+        for at in iterations(&self.tiles) {
+            visit(std::array::from_fn(|k| self.corner[k] + at[k]));
+        }
     }
 
     /// The region that starts at these iterations: at the first of a loop, or behind its whole

@@ -2,7 +2,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::walk::walk;
+use super::walk::iterations;
 use crate::{
     kernel::{Isa, Unit},
     memory::Stores,
@@ -90,7 +90,7 @@ impl<I: Isa> ShuffledTask<'_, I> {
         // The last block overlaps the one before it.
         let is_cut_short = !cut.len.is_multiple_of(block);
         let last = cut.strides.map(|stride| stride * (cut.len - block) as isize);
-        walk(around, |at| {
+        for at in iterations(around) {
             let [to, from] = self.in_bytes(at);
             let (src, dst) = (self.src.wrapping_offset(from), self.dst.wrapping_offset(to));
             assemble(src, dst, blocks);
@@ -98,17 +98,17 @@ impl<I: Isa> ShuffledTask<'_, I> {
                 let [to, from] = self.in_bytes(last);
                 assemble(src.wrapping_offset(from), dst.wrapping_offset(to), Loop::ONCE);
             }
-        });
+        }
     }
 
     #[inline(always)]
     fn unit_by_unit(&self) {
-        walk(&self.work.outer, |at| {
+        for at in iterations(&self.work.outer) {
             let [to, from] = self.in_bytes(at);
             let (src, dst) = (self.src.wrapping_offset(from), self.dst.wrapping_offset(to));
             // SAFETY: the invariant: M1 to M3 for the bytes of one unit.
             unsafe { self.isa.run(src, dst, self.work.unit, Stores::Plain) };
-        });
+        }
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@
 
 use super::workspace::Scratch;
 use crate::{
-    kernel::{Isa, StagedRows, Unit, prefetch, short_runs},
+    kernel::{Isa, Rows, StagedRows, Units, prefetch, short_runs},
     memory::{CACHE_LINE, Stores},
     nest::Loop,
     plan::{Lines, Runs, StreamScratch, Streamed},
@@ -27,15 +27,15 @@ use crate::{
 /// # Safety
 /// M1, M2 and M3 for its elements.
 #[inline(always)]
-pub(super) unsafe fn transpose<I: Isa, L: Unit>(
-    isa: I,
-    src: *const L,
-    dst: *mut L,
+pub(super) unsafe fn transpose<I: Isa>(
+    units: Units<I>,
+    src: *const u8,
+    dst: *mut u8,
     plan: &Streamed,
     scratch: Option<&mut Scratch<'_>>,
 ) {
-    let tiles = Tiles { isa, plan, src, dst };
-    match (choose_lines::<I, L>(plan, dst), scratch) {
+    let tiles = Tiles { units, plan, src, dst };
+    match (choose_lines(units, plan, dst), scratch) {
         // SAFETY: M1 to M3 hold for the elements, by this function's contract.
         (Lines::Aligned, _) | (_, None) => unsafe { tiles.write_lines() },
         // SAFETY: M1 to M3 hold; `choose_lines` has checked that the level stitches lines and that
@@ -50,8 +50,8 @@ pub(super) unsafe fn transpose<I: Isa, L: Unit>(
 
 /// The method for rows that start at `dst`.
 #[inline(always)]
-fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
-    let words = |stride: isize| (stride * L::WIDTH as isize) % WORD_BYTES as isize == 0;
+fn choose_lines<I: Isa>(units: Units<I>, plan: &Streamed, dst: *mut u8) -> Lines {
+    let words = |stride: isize| units.bytes(stride) % WORD_BYTES as isize == 0;
     let rows_in_words =
         dst.addr().is_multiple_of(WORD_BYTES) && words(plan.v.stride) && words(plan.v2.stride);
     match plan.lines {
@@ -59,7 +59,7 @@ fn choose_lines<I: Isa, L: Unit>(plan: &Streamed, dst: *mut L) -> Lines {
         Lines::Aligned | Lines::Stitched
             if I::STITCHES_LINES
                 && rows_in_words
-                && plan.u.len * L::WIDTH >= CACHE_LINE
+                && plan.u.len * units.width >= CACHE_LINE
                 && plan.v.len >= MAX_TILE_ROWS =>
         {
             Lines::Stitched
@@ -93,11 +93,11 @@ const MAX_TILE_ROWS: usize = 16;
 
 /// A transpose and its pointers. Invariant: M1 to M3 hold for its elements.
 #[derive(Clone, Copy)]
-struct Tiles<'a, I, L> {
-    isa: I,
+struct Tiles<'a, I> {
+    units: Units<I>,
     plan: &'a Streamed,
-    src: *const L,
-    dst: *mut L,
+    src: *const u8,
+    dst: *mut u8,
 }
 
 /// Fewer columns of runs are transposed along the rows.
@@ -106,21 +106,23 @@ const FEW_COLUMNS: usize = 8;
 /// An index, or extents, of rows or of columns.
 type Pair = (usize, usize);
 
-impl<I: Isa, L: Unit> Tiles<'_, I, L> {
+impl<I: Isa> Tiles<'_, I> {
     /// The source element at column `(i2, i)` and row `(j2, j)`.
     #[inline(always)]
-    fn source(self, (i2, i): Pair, (j2, j): Pair) -> *const L {
+    fn source(self, (i2, i): Pair, (j2, j): Pair) -> *const u8 {
         let Streamed { u, v, u2, runs, .. } = self.plan;
         let columns = i as isize * u.stride + i2 as isize * u2.stride;
-        self.src.wrapping_offset(columns + (j + j2 * v.len) as isize * runs.step)
+        let rows = (j + j2 * v.len) as isize * runs.step;
+        self.src.wrapping_offset(self.units.bytes(columns + rows))
     }
 
     /// The destination element at that column and row.
     #[inline(always)]
-    fn destination(self, (i2, i): Pair, (j2, j): Pair) -> *mut L {
+    fn destination(self, (i2, i): Pair, (j2, j): Pair) -> *mut u8 {
         let Streamed { u, v, v2, runs, .. } = self.plan;
         let rows = j as isize * v.stride + j2 as isize * v2.stride;
-        self.dst.wrapping_offset(rows + ((i + i2 * u.len) * runs.len) as isize)
+        let columns = ((i + i2 * u.len) * runs.len) as isize;
+        self.dst.wrapping_offset(self.units.bytes(rows + columns))
     }
 
     /// Calls `visit` with the start and the extents of each block of rows.
@@ -154,7 +156,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             (_, Some(_)) => CHANNEL_LINES,
             _ => return (1, len.max(1)),
         };
-        (1, (lines * CACHE_LINE / L::WIDTH).min(len).max(1))
+        (1, (lines * CACHE_LINE / self.units.width).min(len).max(1))
     }
 
     /// Prefetches a later row of a mirrored image; the current one is at `i2` along `u2`. The rows
@@ -166,13 +168,13 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         if u.stride >= 0 || !self.plan.is_of_channels() || self.plan.runs != Runs::UNITS {
             return;
         }
-        let bytes = (u.stride.unsigned_abs() * (u.len - 1) + v.len) * L::WIDTH;
+        let bytes = (u.stride.unsigned_abs() * (u.len - 1) + v.len) * self.units.width;
         if bytes > PREFETCH_BYTES / 2 {
             return;
         }
         let ahead = i2 + PREFETCH_BYTES.div_ceil(bytes);
         if ahead < u2.len {
-            let lowest = self.source((ahead, u.len - 1), row).cast::<u8>();
+            let lowest = self.source((ahead, u.len - 1), row);
             (0..bytes).step_by(CACHE_LINE).for_each(|byte| prefetch(lowest.wrapping_add(byte)));
         }
     }
@@ -190,7 +192,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                         let row = (j2, j + from);
                         let (src, dst) = (self.source(column, row), self.destination(column, row));
                         // SAFETY: M1 to M3 hold for a part of the elements.
-                        unsafe { self.isa.transpose_stream(src, u.stride, dst, v.stride, nu, nv) };
+                        unsafe {
+                            self.units.transpose_stream((src, u.stride), (dst, v.stride), (nu, nv));
+                        }
                     });
                 }
             });
@@ -215,9 +219,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     #[inline(always)]
     unsafe fn stitch_lines(self, scratch: &mut Scratch<'_>) {
         let (u, v) = (self.plan.u, self.plan.v);
-        let whole = u.len / (CACHE_LINE / L::WIDTH) * (CACHE_LINE / L::WIDTH);
+        let whole = u.len / (CACHE_LINE / self.units.width) * (CACHE_LINE / self.units.width);
         self.for_rows(|(j2, j), (n2, nv)| {
-            if nv < L::PER_LANE {
+            if nv < self.units.per_lane() {
                 // SAFETY: M1 to M3 hold for all columns of these rows, which are too few for a
                 // tile.
                 return unsafe { self.plain_rows((j2, j), (n2, nv)) };
@@ -239,7 +243,9 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                         // SAFETY: M1 to M3 hold for these elements, a whole number of lines of each
                         // row. Each row has its line of scratch, which holds what the call before
                         // has left, unless these columns are the first.
-                        unsafe { self.isa.transpose_stitched(src, dst, (nu, nv), pending, first) };
+                        unsafe {
+                            self.units.transpose_stitched(src, dst, (nu, nv), pending, first);
+                        };
                     });
                 }
             });
@@ -262,7 +268,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             for j2 in j2..j2 + n2 {
                 let (src, dst) = (self.source(column, (j2, j)), self.destination(column, (j2, j)));
                 // SAFETY: M1 to M3 hold for a part of the elements.
-                unsafe { self.isa.transpose_far((src, u.stride), (dst, v.stride), (nu, nv)) };
+                unsafe { self.units.transpose_far((src, u.stride), (dst, v.stride), (nu, nv)) };
             }
         });
     }
@@ -278,11 +284,11 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         let (src, dst) = (self.source(column, row), self.destination(column, row));
         // SAFETY: the columns before have been stitched, and each row has its line in `pending`.
         unsafe {
-            self.isa.finish_stitched(dst.cast(), v.stride * L::WIDTH as isize, nv, pending);
+            self.units.isa.finish_stitched(dst, self.units.bytes(v.stride), nv, pending);
         };
         let extents = (u.len - whole, nv);
         // SAFETY: M1 to M3 hold for the last columns of the rows.
-        unsafe { self.isa.transpose_far((src, u.stride), (dst, v.stride), extents) };
+        unsafe { self.units.transpose_far((src, u.stride), (dst, v.stride), extents) };
     }
 
     /// # Safety
@@ -290,13 +296,13 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     #[inline(always)]
     unsafe fn stage_lines(self, scratch: &mut Scratch<'_>) {
         let Streamed { u, u2, v, runs, block, .. } = *self.plan;
-        let layout = self.plan.scratch(Lines::Staged, L::WIDTH);
-        let total = u.len * u2.len * runs.len * L::WIDTH;
+        let layout = self.plan.scratch(Lines::Staged, self.units.width);
+        let total = u.len * u2.len * runs.len * self.units.width;
         self.for_rows(|(j2, j), (n2, nv)| {
             let front = CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
             let mut done = 0;
             self.for_columns((block.u2, block.u), u.len, |column, (nu2, nu)| {
-                let (bytes, before) = (nu * nu2 * runs.len * L::WIDTH, done);
+                let (bytes, before) = (nu * nu2 * runs.len * self.units.width, done);
                 done += bytes;
                 for k in 0..n2 {
                     let start = front + before % CACHE_LINE + k * layout.set_pitch;
@@ -307,8 +313,8 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                     let rows = StagedRows {
                         src: row,
                         src_step: layout.rows.pitch as isize,
-                        dst: self.destination(column, (j2 + k, j)).cast(),
-                        dst_step: v.stride * L::WIDTH as isize,
+                        dst: self.destination(column, (j2 + k, j)),
+                        dst_step: self.units.bytes(v.stride),
                         count: nv,
                         bytes,
                         is_first: before == 0,
@@ -319,7 +325,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
                     // SAFETY: the rows have just been filled, at the same offset in a line as in
                     // the destination, with a line before and after each (`staged_rows` has checked
                     // it).
-                    unsafe { self.isa.flush(rows) };
+                    unsafe { self.units.isa.flush(rows) };
                 }
             });
         });
@@ -338,7 +344,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         scratch: *mut u8,
         layout: StreamScratch,
     ) {
-        let step = (layout.rows.pitch / L::WIDTH) as isize;
+        let step = (layout.rows.pitch / self.units.width) as isize;
         // The channels of a pixel are adjacent, and so are pixels: all columns are one stream.
         let is_one_stream = self.plan.is_of_channels() || self.plan.runs != Runs::UNITS;
         let streams = if is_one_stream { nu } else { SOURCE_STREAMS };
@@ -347,7 +353,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             for c in (0..nu).step_by(streams) {
                 let src = self.source((i2 + k, i + c), row);
                 let column = (k * nu + c) * self.plan.runs.len;
-                let staged = scratch.wrapping_add(column * L::WIDTH).cast::<L>();
+                let staged = scratch.wrapping_add(column * self.units.width);
                 let nu = streams.min(nu - c);
                 // SAFETY: M1 holds for these columns, and the rows of scratch hold them.
                 unsafe { self.transpose_to_scratch(src, (staged, step), (nu, nv)) };
@@ -363,22 +369,24 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     #[inline(always)]
     unsafe fn transpose_to_scratch(
         self,
-        src: *const L,
-        (scratch, step): (*mut L, isize),
+        src: *const u8,
+        (scratch, step): Rows<*mut u8>,
         (nu, nv): Pair,
     ) {
         let Streamed { u, runs, .. } = *self.plan;
         if runs == Runs::UNITS {
             // SAFETY: this function's contract; scratch overlaps no source.
-            return unsafe { self.isa.transpose_far((src, u.stride), (scratch, step), (nu, nv)) };
+            return unsafe { self.units.transpose_far((src, u.stride), (scratch, step), (nu, nv)) };
         }
         let columns = Loop { len: nu, strides: [runs.len as isize, u.stride] };
         let rows = Loop { len: nv, strides: [step, runs.step] };
         // The overhead around the inner loop is paid least often if it is the longer one, but only
         // along the columns scratch is written line by line.
         let loops = if nu < FEW_COLUMNS && nv > nu { [rows, columns] } else { [columns, rows] };
+        let Units { isa, width } = self.units;
+        let loops = loops.map(|l| l.in_bytes(width));
         // SAFETY: this function's contract; scratch overlaps no source.
-        unsafe { short_runs::copy_far_runs(self.isa, src, scratch, runs.len, loops) };
+        unsafe { short_runs::copy_far_runs(isa, src, scratch, runs.len * width, loops) };
     }
 
     /// The source rows that are packed at a time: fewer if they share sets of a first-level cache.
@@ -387,7 +395,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
     #[inline(always)]
     fn packed_streams(self) -> usize {
         let u = self.plan.u;
-        let zeros = (u.stride * L::WIDTH as isize).trailing_zeros().min(WAY_BYTES.ilog2());
+        let zeros = self.units.bytes(u.stride).trailing_zeros().min(WAY_BYTES.ilog2());
         let rows_in_a_set = (u.len << zeros) / WAY_BYTES;
         if rows_in_a_set > SOURCE_STREAMS / 2 { SOURCE_STREAMS } else { u.len }
     }
@@ -402,13 +410,15 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
         self.for_rows(|row, (_, nv)| {
             let (src, dst) = (self.source((0, 0), row), self.destination((0, 0), row));
             let row = u.len * runs.len;
-            let packed = scratch.start(row * nv * L::WIDTH).cast::<L>();
+            let packed = scratch.start(row * nv * self.units.width);
             // Of rows that descend the last one lies at the start.
             let before = if v.stride < 0 { (nv - 1) * row } else { 0 };
+            let before = before * self.units.width;
             let first = packed.wrapping_add(before);
             for i in (0..u.len).step_by(streams) {
-                let src = src.wrapping_offset(i as isize * u.stride);
-                let (first, nu) = (first.wrapping_add(i * runs.len), streams.min(u.len - i));
+                let src = src.wrapping_offset(self.units.bytes(i as isize * u.stride));
+                let first = first.wrapping_add(i * runs.len * self.units.width);
+                let nu = streams.min(u.len - i);
                 // SAFETY: M1 holds for these elements; `start` has checked that they fit the
                 // scratch, in which rows lie as in the destination.
                 unsafe { self.transpose_to_scratch(src, (first, v.stride), (nu, nv)) };
@@ -416,7 +426,7 @@ impl<I: Isa, L: Unit> Tiles<'_, I, L> {
             let start = dst.wrapping_sub(before);
             // SAFETY: the scratch has just been written; M2 holds for as many elements without gaps
             // at `start`.
-            unsafe { self.isa.run(packed.cast_const(), start, row * nv, Stores::NonTemporal) };
+            unsafe { self.units.run(packed, start, row * nv, Stores::NonTemporal) };
         });
     }
 }

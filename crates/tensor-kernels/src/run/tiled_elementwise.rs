@@ -8,7 +8,7 @@ use super::{
     line_writer::LineWriter,
     regions::Region,
     tile_plans,
-    walk::walk,
+    walk::iterations,
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
 use crate::{
@@ -81,7 +81,7 @@ impl<const N: usize> Task<'_, N> {
         let is_scalar = std::array::from_fn(|k| k > 0 && columns.strides[k] == 0);
         let (operation, simd, widths) = (self.operation, self.simd, self.work.widths);
         let mut out = self.work.stream.then(|| LineWriter::new(simd));
-        walk(around, |at| {
+        for at in iterations(around) {
             let ptrs = advance(ptrs, self.bytes(at));
             let mut row_block =
                 RowBlock { ptrs, row_strides, is_scalar, rows: rows.len, len: columns.len };
@@ -94,7 +94,7 @@ impl<const N: usize> Task<'_, N> {
                     bounce::compute_streamed(operation, simd, &widths, row_block, out);
                 },
             }
-        });
+        }
         if let Some(out) = &mut out {
             out.finish();
         }

@@ -1,31 +1,42 @@
 //! Walks nested loops: the offsets of every iteration, the last loop fastest.
 
+use smallvec::SmallVec;
+
 use crate::nest::Loop;
 
-/// Calls `visit` with the offsets of every iteration of the loops, the last loop fastest.
+/// The offsets of every iteration of some loops, the last loop fastest.
 ///
-/// It counts like an odometer and does not recurse: a recursive function cannot be inlined, and a
-/// function that is not inlined is compiled for the baseline CPU.
+/// It counts like an odometer and does not recurse, and it is an iterator, not a function that
+/// calls another: a function that is not inlined is compiled for the baseline CPU, and of a closure
+/// nobody can say that it will be.
 #[inline(always)]
-pub(super) fn walk<const N: usize>(loops: &[Loop<N>], mut visit: impl FnMut([isize; N])) {
-    let (mut inline, mut heap) = ([0; INLINE_LOOPS], Vec::new());
-    let counters: &mut [usize] = if loops.len() <= INLINE_LOOPS {
-        &mut inline[..loops.len()]
-    } else {
-        heap.resize(loops.len(), 0);
-        &mut heap
-    };
-    let mut at = [0isize; N];
-    loop {
-        visit(at);
-        if !advance(loops, counters, &mut at) {
-            return;
-        }
-    }
+pub(super) fn iterations<const N: usize>(loops: &[Loop<N>]) -> Iterations<'_, N> {
+    let counters = SmallVec::from_elem(0, loops.len());
+    Iterations { loops, counters, at: [0; N], has_next: true }
 }
 
-/// Up to this many loops a walk does not allocate.
-const INLINE_LOOPS: usize = 8;
+/// See [`iterations`].
+pub(super) struct Iterations<'l, const N: usize> {
+    loops: &'l [Loop<N>],
+    /// Of each loop: up to this many are counted without an allocation.
+    counters: SmallVec<[usize; 8]>,
+    at: [isize; N],
+    has_next: bool,
+}
+
+impl<const N: usize> Iterator for Iterations<'_, N> {
+    type Item = [isize; N];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<[isize; N]> {
+        if !self.has_next {
+            return None;
+        }
+        let at = self.at;
+        self.has_next = advance(self.loops, &mut self.counters, &mut self.at);
+        Some(at)
+    }
+}
 
 /// Advances to the next iteration; returns `false` after the last one.
 #[inline(always)]
@@ -62,18 +73,12 @@ mod tests {
     #[test]
     fn every_iteration_once_the_last_loop_fastest() {
         let loops = [Loop { len: 2, strides: [10, -1] }, Loop { len: 3, strides: [1, 100] }];
-        let mut seen = Vec::new();
-        walk(&loops, |at| seen.push(at));
+        let seen: Vec<_> = iterations(&loops).collect();
         assert_eq!(seen, [[0, 0], [1, 100], [2, 200], [10, -1], [11, 99], [12, 199]]);
     }
 
     #[test]
     fn no_loops_are_one_iteration() {
-        let mut counters = 0;
-        walk::<1>(&[], |at| {
-            assert_eq!(at, [0]);
-            counters += 1;
-        });
-        assert_eq!(counters, 1);
+        assert_eq!(iterations::<1>(&[]).collect::<Vec<_>>(), [[0]]);
     }
 }

@@ -49,7 +49,8 @@ impl<L: Unit> Kernel for Call<'_, L> {
             Step::Transpose => unsafe { isa.transpose_indexed(src, dst, &columns, &rows) },
             // SAFETY: as above.
             Step::Runs => unsafe {
-                short_runs::copy_indexed(isa, src, dst, (&columns, &rows), self.block.run);
+                let len = self.block.run * L::WIDTH;
+                short_runs::copy_indexed(isa, src.cast(), dst.cast(), (&columns, &rows), len);
             },
         }
     }

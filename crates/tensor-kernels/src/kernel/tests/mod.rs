@@ -198,9 +198,10 @@ impl<L: Unit> Kernel for Call<L> {
                 isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
             },
             Job::Runs { src_stride, dst_stride, len, count } => {
-                let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
+                let runs = Loop { len: count, strides: [dst_stride, src_stride] };
+                let (loops, bytes) = ([runs.in_bytes(L::WIDTH), Loop::ONCE], len * L::WIDTH);
                 // SAFETY: as above.
-                unsafe { short_runs::copy_runs(isa, src, dst, len, [iterations, Loop::ONCE]) }
+                unsafe { short_runs::copy_runs(isa, src.cast(), dst.cast(), bytes, loops) }
             }
             Job::Fills { src_stride, dst_stride, len, count } => {
                 let iterations = Loop { len: count, strides: [dst_stride, src_stride] };

@@ -39,6 +39,8 @@ impl<L: Unit> Kernel for Call<L> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Self { nest: Nest { loops, len, is_far }, src, dst } = self;
+        let (src, dst) = (src.cast(), dst.cast());
+        let (loops, len) = (loops.map(|l| l.in_bytes(L::WIDTH)), len * L::WIDTH);
         if is_far {
             // SAFETY: `check` allocates what the moves reach, M1, M2, M3.
             unsafe { short_runs::copy_far_runs(isa, src, dst, len, loops) }

@@ -32,7 +32,7 @@ use pulp::NullaryFnOnce;
 
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Isa, Kernel, Unit, prefetch},
+    kernel::{self, Isa, Kernel, Rows, Units, prefetch},
     memory::{CACHE_LINE, Stores},
     run::walk::starts,
     tuning::PAGE_BYTES,
@@ -147,38 +147,39 @@ impl Buffers<'_> {
     }
 }
 
-/// A square of `len` by `len` units, whose rows lie `pitch` units apart.
+/// A square of `len` by `len` units of `width` bytes, whose rows lie `pitch` units apart.
 #[derive(Clone, Copy)]
-pub(super) struct Square<L> {
-    pub(super) first: *mut L,
+pub(super) struct Square {
+    pub(super) first: *mut u8,
+    pub(super) width: usize,
     pub(super) len: usize,
     pub(super) pitch: usize,
     pub(super) tiling: Tiling,
 }
 
-impl<L: Unit> Square<L> {
+impl Square {
     /// Transposes the square.
     ///
     /// # Safety
     /// The units of the square can be read and written, and nobody else uses the bytes from its
     /// first to its last.
     pub(super) unsafe fn transpose(self, simd: SimdLevel, buffers: &mut Buffers<'_>) {
-        let tile = self.tiling.side * self.tiling.pitch(L::WIDTH) * L::WIDTH;
-        let buffers = buffers.start(self.tiling, tile).map(<*mut u8>::cast::<L>);
+        let tile = self.tiling.side * self.tiling.pitch(self.width) * self.width;
+        let buffers = buffers.start(self.tiling, tile);
         kernel::dispatch(simd, Exchange { square: self, buffers });
     }
 
-    fn at(&self, (row, column): Pair) -> *mut L {
-        self.first.wrapping_add(row * self.pitch + column)
+    fn at(&self, (row, column): Pair) -> *mut u8 {
+        self.first.wrapping_add((row * self.pitch + column) * self.width)
     }
 
     /// Asks for the cache lines of the tile at a row and a column.
     #[inline(always)]
     fn prefetch(&self, (row, column): Pair) {
         let side = self.tiling.side;
-        let bytes = side.min(self.len.saturating_sub(column)) * L::WIDTH;
+        let bytes = side.min(self.len.saturating_sub(column)) * self.width;
         for at in row..self.len.min(row + side) {
-            let start = self.at((at, column)).cast::<u8>();
+            let start = self.at((at, column));
             let mut line = 0;
             while line < bytes {
                 prefetch(start.wrapping_add(line));
@@ -191,38 +192,36 @@ impl<L: Unit> Square<L> {
 /// Invariant: only [`Square::transpose`] makes it, so its contract holds, and each buffer, which
 /// nobody else uses, has room for a tile whose rows are [`Tiling::pitch`] apart. The second is the
 /// first if tiles need one only.
-struct Exchange<L> {
-    square: Square<L>,
-    buffers: [*mut L; 2],
+struct Exchange {
+    square: Square,
+    buffers: [*mut u8; 2],
 }
 
-impl<L: Unit> Kernel for Exchange<L> {
+impl Kernel for Exchange {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Self { square, buffers } = self;
-        isa.vectorize(Tiles { isa, square, buffers });
+        Tiles { units: Units { isa, width: square.width }, square, buffers }.exchange_all();
     }
 }
 
 /// Invariant: that of [`Exchange`].
-struct Tiles<I, L> {
-    isa: I,
-    square: Square<L>,
-    buffers: [*mut L; 2],
+struct Tiles<I> {
+    units: Units<I>,
+    square: Square,
+    buffers: [*mut u8; 2],
 }
 
 /// The address of a tile, and the units from one of its rows to the next.
-type Place<L> = (*mut L, usize);
+type Place = (*mut u8, usize);
 
-impl<I: Isa, L: Unit> NullaryFnOnce for Tiles<I, L> {
-    type Output = ();
-
+impl<I: Isa> Tiles<I> {
     #[inline(always)]
-    fn call(self) {
-        let Square { len, tiling: Tiling { side, .. }, .. } = self.square;
-        let is_far = L::WIDTH <= 4 && len * self.square.pitch * L::WIDTH >= FAR_BYTES;
+    fn exchange_all(self) {
+        let Square { width, len, pitch, tiling: Tiling { side, .. }, .. } = self.square;
+        let is_far = width <= 4 && len * pitch * width >= FAR_BYTES;
         for row in starts(len, side) {
             let rows = side.min(len - row);
             // SAFETY: the invariant; a tile on the diagonal.
@@ -238,14 +237,12 @@ impl<I: Isa, L: Unit> NullaryFnOnce for Tiles<I, L> {
             }
         }
     }
-}
 
-impl<I: Isa, L: Unit> Tiles<I, L> {
-    fn buffers(&self) -> [Place<L>; 2] {
-        self.buffers.map(|buffer| (buffer, self.square.tiling.pitch(L::WIDTH)))
+    fn buffers(&self) -> [Place; 2] {
+        self.buffers.map(|buffer| (buffer, self.square.tiling.pitch(self.units.width)))
     }
 
-    fn place(&self, at: Pair) -> Place<L> {
+    fn place(&self, at: Pair) -> Place {
         (self.square.at(at), self.square.pitch)
     }
 
@@ -308,13 +305,9 @@ impl<I: Isa, L: Unit> Tiles<I, L> {
     /// # Safety
     /// M1 to M3 for the rows.
     #[inline(always)]
-    unsafe fn copy_rows(&self, from: Place<L>, to: Place<L>, (rows, columns): Pair) {
-        for row in 0..rows {
-            let from = from.0.wrapping_add(row * from.1).cast_const();
-            let to = to.0.wrapping_add(row * to.1);
-            // SAFETY: M1 to M3 for a row, by this function's contract.
-            unsafe { self.isa.run(from, to, columns, Stores::Plain) };
-        }
+    unsafe fn copy_rows(&self, from: Place, to: Place, (rows, columns): Pair) {
+        let Units { isa, width } = self.units;
+        isa.vectorize(CopyRows { isa, from, to, width, rows, bytes: columns * width });
     }
 
     /// Transposes a tile of some rows and columns.
@@ -322,10 +315,11 @@ impl<I: Isa, L: Unit> Tiles<I, L> {
     /// # Safety
     /// M1 to M3 for the elements of the tile, and for the gaps between the rows that are read.
     #[inline(always)]
-    unsafe fn transpose(&self, from: Place<L>, to: Place<L>, (rows, columns): Pair) {
+    unsafe fn transpose(&self, from: Place, to: Place, (rows, columns): Pair) {
         let [step, pitch] = [from.1, to.1].map(|pitch| pitch as isize);
+        let (from, to): (Rows<_>, Rows<_>) = ((from.0.cast_const(), step), (to.0, pitch));
         // SAFETY: this function's contract.
-        unsafe { self.isa.transpose(from.0.cast_const(), step, to.0, pitch, rows, columns) };
+        unsafe { self.units.transpose(from, to, (rows, columns)) };
     }
 
     /// [`transpose`](Self::transpose) by parts of a cache line of as many rows, so that each line
@@ -334,21 +328,49 @@ impl<I: Isa, L: Unit> Tiles<I, L> {
     /// # Safety
     /// That of [`transpose`](Self::transpose).
     #[inline(always)]
-    unsafe fn transpose_lines(&self, from: Place<L>, to: Place<L>, (rows, columns): Pair) {
-        let side = CACHE_LINE / L::WIDTH;
+    unsafe fn transpose_lines(&self, from: Place, to: Place, (rows, columns): Pair) {
+        let width = self.units.width;
+        let side = CACHE_LINE / width;
         let mut lines = Lines([[MaybeUninit::<u8>::uninit(); CACHE_LINE]; CACHE_LINE]);
         let lines = (lines.0.as_mut_ptr().cast(), side);
         for row in starts(rows, side) {
             for column in starts(columns, side) {
                 let part = (side.min(rows - row), side.min(columns - column));
-                let from = (from.0.wrapping_add(row * from.1 + column), from.1);
-                let to = (to.0.wrapping_add(column * to.1 + row), to.1);
+                let from = (from.0.wrapping_add((row * from.1 + column) * width), from.1);
+                let to = (to.0.wrapping_add((column * to.1 + row) * width), to.1);
                 // SAFETY: M1 to M3 for a part of the tile and for the lines, which have room for as
                 // many rows of a line as a line has units.
                 unsafe { self.copy_rows(from, lines, part) };
                 // SAFETY: as above.
                 unsafe { self.transpose(lines, to, part) };
             }
+        }
+    }
+}
+
+/// Rows to copy. A function of its own, as each of its calls copies many.
+///
+/// Invariant: M1 to M3 hold for the rows.
+struct CopyRows<I> {
+    isa: I,
+    from: Place,
+    to: Place,
+    width: usize,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<I: Isa> NullaryFnOnce for CopyRows<I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, from, to, width, rows, bytes } = self;
+        for row in 0..rows {
+            let from = from.0.wrapping_add(row * from.1 * width).cast_const();
+            let to = to.0.wrapping_add(row * to.1 * width);
+            // SAFETY: the invariant, for a row.
+            unsafe { isa.run(from, to, bytes, Stores::Plain) };
         }
     }
 }

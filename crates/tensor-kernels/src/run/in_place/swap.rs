@@ -16,7 +16,7 @@ use tensor_core::Layout;
 use super::square::{Buffers, Square, Tiling};
 use crate::{
     exec::{Machine, SimdLevel},
-    kernel::{Unit, prefetch},
+    kernel::prefetch,
     memory::CACHE_LINE,
     plan::Work,
     run::{
@@ -39,13 +39,8 @@ pub(super) fn swap(simd: SimdLevel, memory: &mut [u8], len: usize, between: usiz
     if item > TILE_BYTES / 4 {
         return parts.for_each(|part| swap_long(part, len, between, item));
     }
-    match item {
-        1 => return swap_units::<u8>(simd, parts, len, between),
-        2 => return swap_units::<u16>(simd, parts, len, between),
-        4 => return swap_units::<u32>(simd, parts, len, between),
-        8 => return swap_units::<u64>(simd, parts, len, between),
-        16 => return swap_units::<u128>(simd, parts, len, between),
-        _ => {}
+    if matches!(item, 1 | 2 | 4 | 8 | 16) {
+        return swap_units(simd, parts, len, between, item);
     }
     let side = tile_side(item).min(len);
     let square = PlannedSquare::new(simd, (len, between * len), item, side);
@@ -65,19 +60,20 @@ pub(super) fn swap(simd: SimdLevel, memory: &mut [u8], len: usize, between: usiz
 }
 
 /// Exchanges dimensions of items that have kernels of their own.
-fn swap_units<L: Unit>(
+fn swap_units(
     simd: SimdLevel,
     parts: std::slice::ChunksExactMut<'_, u8>,
     len: usize,
     between: usize,
+    width: usize,
 ) {
     let pitch = between * len;
-    let tiling = Tiling::new(len, L::WIDTH, pitch * L::WIDTH);
+    let tiling = Tiling::new(len, width, pitch * width);
     Buffers::with(tiling, |mut buffers| {
         for part in parts {
             for at in 0..between {
-                let first = part[at * len * L::WIDTH..].as_mut_ptr().cast::<L>();
-                let square = Square { first, len, pitch, tiling };
+                let first = part[at * len * width..].as_mut_ptr();
+                let square = Square { first, width, len, pitch, tiling };
                 // SAFETY: the square lies within the part, which is borrowed.
                 unsafe { square.transpose(simd, &mut buffers) };
             }

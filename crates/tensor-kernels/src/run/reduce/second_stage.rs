@@ -10,7 +10,7 @@ use crate::{
     run::{
         levels::Level,
         reduce_part::{Origin, Workspaces},
-        walk::walk,
+        walk::iterations,
         workspace::Scratch,
     },
 };
@@ -64,7 +64,7 @@ impl Task<'_> {
             .collect();
         let run = loops.last().filter(|l| l.strides == [1]).map(|l| l.len);
         loops.truncate(loops.len() - usize::from(run.is_some()));
-        walk(&loops, |[column]| {
+        for [column] in iterations(&loops) {
             let column = column as usize;
             if column < columns {
                 let bytes = [self.work.widths.accumulator, self.work.widths.input]
@@ -74,7 +74,7 @@ impl Task<'_> {
                 let extent = Extent { rows, columns: run.unwrap_or(1) };
                 self.fold(extent, origin, &mut of_run, src, row_step);
             }
-        });
+        }
     }
 
     /// Combines the partial results of loops that are reduced, which are halved until one iteration

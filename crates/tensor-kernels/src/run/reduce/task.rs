@@ -12,7 +12,7 @@ use crate::{
         levels::{Level, Levels},
         pack::{self, StridedBlock},
         reduce_part::{Origin, Workspaces},
-        walk::walk,
+        walk::iterations,
         workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
     },
 };
@@ -384,12 +384,12 @@ impl Task<'_> {
         let run = kept.last().filter(adjacent).copied();
         kept.truncate(kept.len() - usize::from(run.is_some()));
         let run = run.unwrap_or(Loop::ONCE);
-        walk(&kept, |[result, accumulator]| {
+        for [result, accumulator] in iterations(&kept) {
             let (accumulators, out) =
                 (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
             // SAFETY: R1 and O1 for the results. The loops that are kept have as many accumulators
             // as results (`start` has checked it), and all are initialised.
             unsafe { operation.finalize(accumulators, out, run.strides[OF_RESULT], run.len) };
-        });
+        }
     }
 }

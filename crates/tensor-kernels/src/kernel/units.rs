@@ -1,0 +1,220 @@
+//! The kernels of an instruction set for units of a width that is known at run time.
+//!
+//! What walks over blocks and calls kernels need not be compiled once per width: it only needs to
+//! choose among them. This was a fifth of the time of compiling the copies.
+
+use super::isa::Isa;
+use crate::{
+    memory::{LANE_BYTES, Stores},
+    nest::Loop,
+};
+
+/// Evaluates an expression for the [`Unit`](super::Unit) of a width.
+macro_rules! of_width {
+    ($isa:ident, $width:expr, $unit:ident => $kernel:expr) => {
+        match $width {
+            4 => of_width!(@ $unit = u32, $kernel),
+            8 => of_width!(@ $unit = u64, $kernel),
+            width => {
+                if const { $isa::ONLY_FLOATS } {
+                    unreachable!("no float has {width} bytes")
+                }
+                match width {
+                    1 => of_width!(@ $unit = u8, $kernel),
+                    2 => of_width!(@ $unit = u16, $kernel),
+                    _ => of_width!(@ $unit = u128, $kernel),
+                }
+            }
+        }
+    };
+    (@ $unit:ident = $type:ty, $kernel:expr) => {{
+        type $unit = $type;
+        $kernel
+    }};
+}
+
+/// The kernels of an instruction set for units of 1, 2, 4, 8 or 16 bytes. Addresses are those of
+/// bytes; strides and lengths count units, unless a parameter says bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Units<I> {
+    pub(crate) isa: I,
+    pub(crate) width: usize,
+}
+
+/// An address, and the units from one row to the next.
+pub(crate) type Rows<P> = (P, isize);
+
+impl<I: Isa> Units<I> {
+    /// Units in a lane of a register.
+    #[inline(always)]
+    pub(crate) fn per_lane(self) -> usize {
+        LANE_BYTES / self.width
+    }
+
+    /// The bytes of some units.
+    #[inline(always)]
+    pub(crate) fn bytes(self, units: isize) -> isize {
+        units * self.width as isize
+    }
+
+    /// [`Isa::run`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::run`].
+    #[inline(always)]
+    pub(crate) unsafe fn run(self, src: *const u8, dst: *mut u8, len: usize, stores: Stores) {
+        // SAFETY: this function's contract; the units are as many bytes.
+        unsafe { self.isa.run(src, dst, len * self.width, stores) }
+    }
+
+    /// [`Isa::gather_run`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::gather_run`].
+    #[inline(always)]
+    pub(crate) unsafe fn gather_run(
+        self,
+        (src, step): Rows<*const u8>,
+        dst: *mut u8,
+        len: usize,
+        stores: Stores,
+    ) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.gather_run::<L>(src.cast(), step, dst.cast(), len, stores) }
+        });
+    }
+
+    /// [`Isa::gather_rows`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::gather_rows`].
+    #[inline(always)]
+    pub(crate) unsafe fn gather_rows(
+        self,
+        (src, step): Rows<*const u8>,
+        dst: *mut u8,
+        len: usize,
+        rows: Loop<2>,
+    ) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.gather_rows::<L>(src.cast(), step, dst.cast(), len, rows) }
+        });
+    }
+
+    /// [`Isa::scatter_run`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::scatter_run`].
+    #[inline(always)]
+    pub(crate) unsafe fn scatter_run(self, src: *const u8, (dst, step): Rows<*mut u8>, len: usize) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.scatter_run::<L>(src.cast(), dst.cast(), step, len) }
+        });
+    }
+
+    /// [`Isa::transpose`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose`].
+    #[inline(always)]
+    pub(crate) unsafe fn transpose(
+        self,
+        src: Rows<*const u8>,
+        dst: Rows<*mut u8>,
+        (nu, nv): (usize, usize),
+    ) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe {
+                self.isa.transpose::<L>(src.0.cast(), src.1, dst.0.cast(), dst.1, nu, nv);
+            }
+        });
+    }
+
+    /// [`Isa::transpose_far`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose`].
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_far(
+        self,
+        src: Rows<*const u8>,
+        dst: Rows<*mut u8>,
+        extents: (usize, usize),
+    ) {
+        of_width!(I, self.width, L => {
+            let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
+            // SAFETY: this function's contract.
+            unsafe { self.isa.transpose_far::<L>(src, dst, extents) }
+        });
+    }
+
+    /// [`Isa::transpose_stream`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose_stream`].
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_stream(
+        self,
+        src: Rows<*const u8>,
+        dst: Rows<*mut u8>,
+        (nu, nv): (usize, usize),
+    ) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe {
+                self.isa.transpose_stream::<L>(src.0.cast(), src.1, dst.0.cast(), dst.1, nu, nv);
+            }
+        });
+    }
+
+    /// [`Isa::transpose_stitched`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose_stitched`].
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_stitched(
+        self,
+        src: Rows<*const u8>,
+        dst: Rows<*mut u8>,
+        extents: (usize, usize),
+        pending: *mut u8,
+        first: bool,
+    ) {
+        of_width!(I, self.width, L => {
+            let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
+            // SAFETY: this function's contract.
+            unsafe { self.isa.transpose_stitched::<L>(src, dst, extents, pending, first) }
+        });
+    }
+
+    /// [`Isa::transpose_indexed`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose_indexed`].
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_indexed(
+        self,
+        src: *const u8,
+        dst: *mut u8,
+        columns: &[[isize; 2]],
+        rows: &[[isize; 2]],
+    ) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.transpose_indexed::<L>(src.cast(), dst.cast(), columns, rows) }
+        });
+    }
+}
