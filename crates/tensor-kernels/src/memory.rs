@@ -18,3 +18,18 @@ pub(crate) enum Stores {
     /// Past the cache, in whole lines. Visible to other threads only after a fence (`Isa::fence`).
     NonTemporal,
 }
+
+/// Bytes after which addresses share a set of a first-level cache again: a page, on nearly every
+/// CPU.
+const SET_PERIOD: usize = 4096;
+
+/// The most cache lines of some rows of `bytes` bytes, `pitch` bytes apart, that share a set of a
+/// first-level cache.
+pub(crate) fn most_lines_in_a_set(pitch: usize, rows: usize, bytes: usize) -> usize {
+    let mut lines = [0; SET_PERIOD / CACHE_LINE];
+    for row in 0..rows {
+        let first = row * (pitch % SET_PERIOD) / CACHE_LINE;
+        (first..first + bytes.div_ceil(CACHE_LINE)).for_each(|line| lines[line % lines.len()] += 1);
+    }
+    lines.into_iter().max().unwrap_or(0)
+}

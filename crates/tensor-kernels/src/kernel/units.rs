@@ -3,6 +3,8 @@
 //! What walks over blocks and calls kernels need not be compiled once per width: it only needs to
 //! choose among them. This was a fifth of the time of compiling the copies.
 
+use pulp::NullaryFnOnce;
+
 use super::isa::Isa;
 use crate::{
     memory::{LANE_BYTES, Stores},
@@ -66,6 +68,23 @@ impl<I: Isa> Units<I> {
     pub(crate) unsafe fn run(self, src: *const u8, dst: *mut u8, len: usize, stores: Stores) {
         // SAFETY: this function's contract; the units are as many bytes.
         unsafe { self.isa.run(src, dst, len * self.width, stores) }
+    }
+
+    /// Copies rows of adjacent units.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2 and M3 for the units of all rows.
+    #[inline(always)]
+    pub(crate) unsafe fn copy_rows(
+        self,
+        src: Rows<*const u8>,
+        dst: Rows<*mut u8>,
+        (rows, columns): (usize, usize),
+    ) {
+        let Self { isa, width } = self;
+        let (src, dst) = ((src.0, self.bytes(src.1)), (dst.0, self.bytes(dst.1)));
+        isa.vectorize(CopyRows { isa, src, dst, rows, bytes: columns * width });
     }
 
     /// [`Isa::gather_run`].
@@ -216,5 +235,32 @@ impl<I: Isa> Units<I> {
             // SAFETY: this function's contract.
             unsafe { self.isa.transpose_indexed::<L>(src.cast(), dst.cast(), columns, rows) }
         });
+    }
+}
+
+/// Rows of adjacent bytes to copy; steps in bytes. A function of its own, as each of its calls
+/// copies many.
+///
+/// Invariant: only [`Units::copy_rows`] makes it; M1, M2 and M3 for the rows.
+struct CopyRows<I> {
+    isa: I,
+    src: Rows<*const u8>,
+    dst: Rows<*mut u8>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<I: Isa> NullaryFnOnce for CopyRows<I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { isa, src, dst, rows, bytes } = self;
+        for row in 0..rows as isize {
+            let from = src.0.wrapping_offset(row * src.1);
+            let to = dst.0.wrapping_offset(row * dst.1);
+            // SAFETY: the invariant, for a row.
+            unsafe { isa.run(from, to, bytes, Stores::Plain) };
+        }
     }
 }

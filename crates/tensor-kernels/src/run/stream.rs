@@ -1,24 +1,27 @@
-//! Transposes with non-temporal stores: four methods that write only whole cache lines of the
+//! Transposes with non-temporal stores: five methods that write only whole cache lines of the
 //! destination. See [`crate::plan`]'s `streamed` for the reasons.
 //!
 //! 1. *Aligned*: tiles end where cache lines do, and write them.
 //! 2. *Stitched*: the part of a tile after the last whole line is kept, and completed by the next
 //!    tile along the row.
 //! 3. *Staged*: some columns of every row are staged in scratch, and written as whole lines.
-//! 4. *Packed*: rows without gaps between them are transposed in scratch, and written as one run.
+//! 4. *Buffered*: as staged, of source rows that share few sets of a first-level cache. Parts of
+//!    them are copied to a buffer first, whose rows lie in all sets.
+//! 5. *Packed*: rows without gaps between them are transposed in scratch, and written as one run.
 //!
 //! Short runs that a transpose keeps together are staged or packed, and copied instead of tiles.
 //!
 //! The plan chooses the method for a destination that is aligned as tensors are. If the address is
 //! not, or the level lacks the instructions, the next method in this list applies.
 
+mod staged;
+
 use super::workspace::Scratch;
 use crate::{
-    kernel::{Isa, Rows, StagedRows, Units, prefetch, short_runs},
-    memory::{CACHE_LINE, Stores},
-    nest::Loop,
-    plan::{Lines, Runs, StreamScratch, Streamed},
-    tuning::{CHANNEL_LINES, SOURCE_STREAMS},
+    kernel::{Isa, Units, prefetch},
+    memory::CACHE_LINE,
+    plan::{Lines, Runs, Streamed},
+    tuning::CHANNEL_LINES,
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
@@ -42,7 +45,9 @@ pub(super) unsafe fn transpose<I: Isa>(
         // rows start at multiples of a word.
         (Lines::Stitched, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
         // SAFETY: M1 to M3 hold for the elements, by this function's contract.
-        (Lines::Staged, Some(scratch)) => unsafe { tiles.stage_lines(scratch) },
+        (lines @ (Lines::Staged | Lines::Buffered), Some(scratch)) => unsafe {
+            tiles.stage_lines(lines, scratch);
+        },
         // SAFETY: M1 to M3 hold; by the plan there are no gaps between rows.
         (Lines::Packed, Some(scratch)) => unsafe { tiles.pack_lines(scratch) },
     }
@@ -64,7 +69,7 @@ fn choose_lines<I: Isa>(units: Units<I>, plan: &Streamed, dst: *mut u8) -> Lines
         {
             Lines::Stitched
         }
-        Lines::Packed => Lines::Packed,
+        Lines::Packed | Lines::Buffered => plan.lines,
         _ => Lines::Staged,
     }
 }
@@ -85,9 +90,6 @@ const WORD_BYTES: usize = 4;
 /// time of one access.
 const PREFETCH_BYTES: usize = 8 << 10;
 
-/// Addresses this far apart share a set of a first-level cache.
-const WAY_BYTES: usize = 4096;
-
 /// The most destination rows of a tile.
 const MAX_TILE_ROWS: usize = 16;
 
@@ -99,9 +101,6 @@ struct Tiles<'a, I> {
     src: *const u8,
     dst: *mut u8,
 }
-
-/// Fewer columns of runs are transposed along the rows.
-const FEW_COLUMNS: usize = 8;
 
 /// An index, or extents, of rows or of columns.
 type Pair = (usize, usize);
@@ -290,157 +289,4 @@ impl<I: Isa> Tiles<'_, I> {
         // SAFETY: M1 to M3 hold for the last columns of the rows.
         unsafe { self.units.transpose_far((src, u.stride), (dst, v.stride), extents) };
     }
-
-    /// # Safety
-    /// M1, M2 and M3 for the elements.
-    #[inline(always)]
-    unsafe fn stage_lines(self, scratch: &mut Scratch<'_>) {
-        let Streamed { u, u2, v, runs, block, .. } = *self.plan;
-        let layout = self.plan.scratch(Lines::Staged, self.units.width);
-        let total = u.len * u2.len * runs.len * self.units.width;
-        self.for_rows(|(j2, j), (n2, nv)| {
-            let front = CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
-            let mut done = 0;
-            self.for_columns((block.u2, block.u), u.len, |column, (nu2, nu)| {
-                let (bytes, before) = (nu * nu2 * runs.len * self.units.width, done);
-                done += bytes;
-                for k in 0..n2 {
-                    let start = front + before % CACHE_LINE + k * layout.set_pitch;
-                    let row = staged_rows(scratch, layout, start, (nv, bytes));
-                    // SAFETY: M1 holds for these elements, and `staged_rows` has checked the rows
-                    // of scratch.
-                    unsafe { self.stage(column, (j2 + k, j), (nu2, nu, nv), row, layout) };
-                    let rows = StagedRows {
-                        src: row,
-                        src_step: layout.rows.pitch as isize,
-                        dst: self.destination(column, (j2 + k, j)),
-                        dst_step: self.units.bytes(v.stride),
-                        count: nv,
-                        bytes,
-                        is_first: before == 0,
-                        is_last: done == total,
-                        tail_shift: done / CACHE_LINE * CACHE_LINE
-                            - before / CACHE_LINE * CACHE_LINE,
-                    };
-                    // SAFETY: the rows have just been filled, at the same offset in a line as in
-                    // the destination, with a line before and after each (`staged_rows` has checked
-                    // it).
-                    unsafe { self.units.isa.flush(rows) };
-                }
-            });
-        });
-    }
-
-    /// Copies columns of some rows into scratch.
-    ///
-    /// # Safety
-    /// M1 for the elements; `scratch` has rows for them as `layout` says.
-    #[inline(always)]
-    unsafe fn stage(
-        self,
-        (i2, i): Pair,
-        row: Pair,
-        (nu2, nu, nv): (usize, usize, usize),
-        scratch: *mut u8,
-        layout: StreamScratch,
-    ) {
-        let step = (layout.rows.pitch / self.units.width) as isize;
-        // The channels of a pixel are adjacent, and so are pixels: all columns are one stream.
-        let is_one_stream = self.plan.is_of_channels() || self.plan.runs != Runs::UNITS;
-        let streams = if is_one_stream { nu } else { SOURCE_STREAMS };
-        for k in 0..nu2 {
-            self.prefetch_descending(i2 + k, row);
-            for c in (0..nu).step_by(streams) {
-                let src = self.source((i2 + k, i + c), row);
-                let column = (k * nu + c) * self.plan.runs.len;
-                let staged = scratch.wrapping_add(column * self.units.width);
-                let nu = streams.min(nu - c);
-                // SAFETY: M1 holds for these columns, and the rows of scratch hold them.
-                unsafe { self.transpose_to_scratch(src, (staged, step), (nu, nv)) };
-            }
-        }
-    }
-
-    /// Transposes `nu` columns of `nv` rows, units or runs, into scratch, whose rows are `step`
-    /// units apart.
-    ///
-    /// # Safety
-    /// M1 for the elements, and M2 for as many in scratch.
-    #[inline(always)]
-    unsafe fn transpose_to_scratch(
-        self,
-        src: *const u8,
-        (scratch, step): Rows<*mut u8>,
-        (nu, nv): Pair,
-    ) {
-        let Streamed { u, runs, .. } = *self.plan;
-        if runs == Runs::UNITS {
-            // SAFETY: this function's contract; scratch overlaps no source.
-            return unsafe { self.units.transpose_far((src, u.stride), (scratch, step), (nu, nv)) };
-        }
-        let columns = Loop { len: nu, strides: [runs.len as isize, u.stride] };
-        let rows = Loop { len: nv, strides: [step, runs.step] };
-        // The overhead around the inner loop is paid least often if it is the longer one, but only
-        // along the columns scratch is written line by line.
-        let loops = if nu < FEW_COLUMNS && nv > nu { [rows, columns] } else { [columns, rows] };
-        let Units { isa, width } = self.units;
-        let loops = loops.map(|l| l.in_bytes(width));
-        // SAFETY: this function's contract; scratch overlaps no source.
-        unsafe { short_runs::copy_far_runs(isa, src, scratch, runs.len * width, loops) };
-    }
-
-    /// The source rows that are packed at a time: fewer if they share sets of a first-level cache.
-    /// 96 rows of bytes 2¹⁷ apart take half the time then; 200 rows apart by an odd number of lines
-    /// a fifth more (Zen 5).
-    #[inline(always)]
-    fn packed_streams(self) -> usize {
-        let u = self.plan.u;
-        let zeros = self.units.bytes(u.stride).trailing_zeros().min(WAY_BYTES.ilog2());
-        let rows_in_a_set = (u.len << zeros) / WAY_BYTES;
-        if rows_in_a_set > SOURCE_STREAMS / 2 { SOURCE_STREAMS } else { u.len }
-    }
-
-    /// # Safety
-    /// M1, M2 and M3 for the elements, whose rows lie one after the other without gaps, or descend
-    /// so.
-    #[inline(always)]
-    unsafe fn pack_lines(self, scratch: &mut Scratch<'_>) {
-        let Streamed { u, v, runs, .. } = *self.plan;
-        let streams = self.packed_streams();
-        self.for_rows(|row, (_, nv)| {
-            let (src, dst) = (self.source((0, 0), row), self.destination((0, 0), row));
-            let row = u.len * runs.len;
-            let packed = scratch.start(row * nv * self.units.width);
-            // Of rows that descend the last one lies at the start.
-            let before = if v.stride < 0 { (nv - 1) * row } else { 0 };
-            let before = before * self.units.width;
-            let first = packed.wrapping_add(before);
-            for i in (0..u.len).step_by(streams) {
-                let src = src.wrapping_offset(self.units.bytes(i as isize * u.stride));
-                let first = first.wrapping_add(i * runs.len * self.units.width);
-                let nu = streams.min(u.len - i);
-                // SAFETY: M1 holds for these elements; `start` has checked that they fit the
-                // scratch, in which rows lie as in the destination.
-                unsafe { self.transpose_to_scratch(src, (first, v.stride), (nu, nv)) };
-            }
-            let start = dst.wrapping_sub(before);
-            // SAFETY: the scratch has just been written; M2 holds for as many elements without gaps
-            // at `start`.
-            unsafe { self.units.run(packed, start, row * nv, Stores::NonTemporal) };
-        });
-    }
-}
-
-/// The first of `rows` staging rows of `bytes` bytes in scratch, from byte `start` on. The kernel
-/// that empties them also touches a line before each row, and two lines after it.
-#[inline(always)]
-fn staged_rows(
-    scratch: &mut Scratch<'_>,
-    layout: StreamScratch,
-    start: usize,
-    (rows, bytes): Pair,
-) -> *mut u8 {
-    let touched = bytes + 3 * CACHE_LINE;
-    let mut area = scratch.rows(start - CACHE_LINE, (rows, touched), layout.rows.pitch);
-    area.start(rows, touched).wrapping_add(CACHE_LINE)
 }

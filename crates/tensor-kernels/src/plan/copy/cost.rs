@@ -141,7 +141,7 @@ impl Work {
             terms.partial_lines = self.partial_lines();
         }
         match self.inner {
-            Inner::Streamed(plan) if plan.rows_at_once.is_none() => {
+            Inner::Streamed(plan) if plan.rows_at_once.is_none() && !plan.is_buffered() => {
                 terms.streamed_clashes = terms.streamed * self.clashes(&traversal, machine);
             }
             Inner::Tile { .. } => {

@@ -77,6 +77,8 @@ pub(crate) enum Kernel {
     StitchedLines,
     /// Lines staged in scratch. The amount is bytes.
     StagedLines,
+    /// The same from source rows that are copied to a buffer first. The amount is bytes.
+    BufferedLines,
     /// Short rows packed in scratch. The amount is bytes.
     PackedLines,
     /// Runs transposed in scratch, and written as whole lines. A call is a run; the amount is
@@ -310,6 +312,7 @@ fn streamed(plan: &Streamed, unit: usize) -> KernelWork {
             once(Kernel::StitchedLines, bytes)
         }
         Lines::Stitched | Lines::Staged => once(Kernel::StagedLines, bytes),
+        Lines::Buffered => once(Kernel::BufferedLines, bytes),
         Lines::Packed => once(Kernel::PackedLines, bytes),
     }
 }

@@ -25,6 +25,7 @@ mod rates;
 mod scratch;
 mod shuffled;
 mod strategies;
+mod stream_scratch;
 mod streamed;
 mod traversal;
 mod unit;
@@ -46,7 +47,8 @@ pub(crate) use listing::Listing;
 pub(crate) use packed_source::{source_order, source_tile};
 pub(crate) use scratch::Comparison;
 pub(crate) use shuffled::{Shuffled, ShuffledBy, picks, shuffles};
-pub(crate) use streamed::{Along, Lines, Runs, StreamScratch, Streamed};
+pub(crate) use stream_scratch::StreamScratch;
+pub(crate) use streamed::{Along, Lines, Runs, Streamed};
 
 /// A copy between two layouts, together with the plan that was made for them.
 ///

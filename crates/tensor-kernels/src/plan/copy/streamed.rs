@@ -18,6 +18,12 @@
 //! Runs have no tiles that write lines: they are staged, as many rows at a time as the second-level
 //! cache holds, and each source row is prefetched, because all of a block are read side by side.
 //!
+//! A tile of narrow units has many source rows, of which each line is read several times. If rows
+//! lie a power of two apart, as those of an image often do, their lines share a few sets of the
+//! first-level cache, which does not keep them. So parts of these rows are [copied to a
+//! buffer](Lines::Buffered) first, and their columns are staged: lines written one by one in rows
+//! that share sets take twice as long as eight at a time.
+//!
 //! # Tried and dropped
 //!
 //! - Runs written to each row of the result without staging, as parts of its lines: 1.6 to 3 times
@@ -27,6 +33,8 @@
 //!   memory alternates between reading and writing.
 //! - Source runs of 256 bytes to 1 KiB copied to scratch in the first-level cache before they are
 //!   transposed: a fifth slower, except for bytes, which are a tenth faster.
+//! - Crowded source rows staged without a buffer, 16 at a time: 0.9 to 1.25 of the time for single
+//!   bytes, 1.2 for two (Zen 5).
 //! - Short rows packed in parts of 2 KiB of each source row instead of what half a first-level
 //!   cache holds, or with the next part prefetched: the same, or a tenth slower (Zen 5).
 //! - 512, 2048 and 4096 rows in place of 1024: within the noise with pages of 2 MiB, up to a third
@@ -35,15 +43,15 @@
 use std::fmt;
 
 use super::Side;
-use crate::plan::area::{Area, Extent};
 use crate::{
     exec::Machine,
     kernel::narrow_runs::MAX_NARROW_RUN_BYTES,
-    memory::CACHE_LINE,
+    memory::{CACHE_LINE, most_lines_in_a_set},
     nest::{Loop, Loops},
     tuning::{
-        CHANNEL_ROWS, LONG_RUN_LINES, MAX_CHANNELS, MAX_PACKED_ROW_LINES, MIN_STREAMED_ROW_LINES,
-        STAGED_ROW_BYTES, STAGED_RUNS_BYTES, SWEEP_ROWS,
+        BUFFERED_ROW_BYTES, BUFFERED_ROWS, BUFFERED_STREAMS, CHANNEL_ROWS, CROWDED_SOURCE_LINES,
+        LONG_RUN_LINES, MAX_BUFFERED_UNIT, MAX_CHANNELS, MAX_PACKED_ROW_LINES,
+        MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, STAGED_RUNS_BYTES, SWEEP_ROWS,
     },
 };
 
@@ -94,6 +102,9 @@ pub(crate) enum Lines {
     Stitched,
     /// Rows start and end anywhere.
     Staged,
+    /// As staged. Parts of the source's rows, which share few sets of a first-level cache, are
+    /// copied to a buffer before they are transposed.
+    Buffered,
     /// Rows have no gaps between them, and are shorter than a few lines, or make up a small matrix.
     /// They may descend.
     Packed,
@@ -106,6 +117,7 @@ impl Lines {
             Self::Aligned => "aligned",
             Self::Stitched => "stitched",
             Self::Staged => "staged",
+            Self::Buffered => "buffered",
             Self::Packed => "packed",
         }
     }
@@ -159,6 +171,9 @@ impl Streamed {
         let v2 = take(outer, at_v2, 0);
         let lines = match (packed, runs) {
             (true, _) => Lines::Packed,
+            (false, Runs::UNITS) if u2.len * v2.len == 1 && is_crowded(u, v, unit, machine) => {
+                Lines::Buffered
+            }
             (false, Runs::UNITS) => lines(u, u2, v, v2, line),
             (false, _) => Lines::Staged,
         };
@@ -166,6 +181,9 @@ impl Streamed {
             let most = (machine.l1 / 2 / unit / row).max(line);
             let v = v.len.div_ceil(v.len.div_ceil(most));
             StreamExtent { u: u.len, u2: 1, v, v2: 1 }
+        } else if lines == Lines::Buffered {
+            let (columns, rows) = (BUFFERED_ROW_BYTES / unit, v.len.min(BUFFERED_ROWS));
+            StreamExtent { u: u.len.min(columns), u2: 1, v: rows, v2: 1 }
         } else if v.len <= MAX_CHANNELS && v2.len == 1 {
             let in_l1 = machine.l1 / 2 / unit / v.len / runs.len;
             let columns = (in_l1 / line * line).max(line);
@@ -201,6 +219,11 @@ impl Streamed {
             || self.u.len >= line && (self.v.len >= line || is_matrix || self.is_of_channels())
     }
 
+    /// Are parts of the source's rows copied to a buffer first?
+    pub(super) fn is_buffered(&self) -> bool {
+        self.lines == Lines::Buffered
+    }
+
     /// Are the rows the channels of an image, whose pixels are the columns?
     pub(crate) fn is_of_channels(&self) -> bool {
         self.v.len <= MAX_CHANNELS && self.v2.len == 1
@@ -212,64 +235,10 @@ impl Streamed {
         self.lines != Lines::Packed && self.u.len * self.runs.len >= line && self.v.len >= line
     }
 
-    /// The scratch for a method, with units of `unit` bytes.
-    pub(crate) fn scratch(&self, lines: Lines, unit: usize) -> StreamScratch {
-        let StreamExtent { u, v, v2, .. } = self.block;
-        let (rows, sets) = match lines {
-            Lines::Aligned => (Area { start: 0, rows: 0, row_bytes: 0, pitch: 0 }, 0),
-            Lines::Stitched => (one_line(v), v2),
-            Lines::Staged => (self.staged_rows(unit), v2),
-            Lines::Packed => {
-                (Area::new(Extent { rows: 1, columns: u * v * self.runs.len }, unit), 1)
-            }
-        };
-        let line_offset = if lines == Lines::Staged { in_line(self.v2.stride, unit) } else { 0 };
-        let set_pitch = rows.end() + line_offset;
-        let spare_bytes = if lines == Lines::Staged { 4 * CACHE_LINE } else { 0 };
-        StreamScratch { rows, sets, set_pitch, bytes: sets * set_pitch + spare_bytes }
-    }
-
-    /// The most scratch of any method that the destination's address may require.
-    pub(crate) fn scratch_bytes(&self, unit: usize) -> usize {
-        let lines = if self.lines == Lines::Packed { Lines::Packed } else { Lines::Staged };
-        self.scratch(lines, unit).bytes.max(self.scratch(Lines::Stitched, unit).bytes)
-    }
-
-    /// Staging rows. Each has the same offset in a cache line as in the destination, and a spare
-    /// line at both ends. An odd number of lines apart, so that rows do not compete for the same
-    /// cache sets.
-    fn staged_rows(&self, unit: usize) -> Area {
-        let StreamExtent { u, u2, v, .. } = self.block;
-        let lines = ((u * u2 * self.runs.len * unit).div_ceil(CACHE_LINE) + 3) | 1;
-        let row_bytes = lines * CACHE_LINE;
-        Area { start: 0, rows: v, row_bytes, pitch: row_bytes + in_line(self.v.stride, unit) }
-    }
-
     /// The number of units written.
     pub(crate) fn len(&self) -> usize {
         self.u.len * self.v.len * self.u2.len * self.v2.len * self.runs.len
     }
-}
-
-/// Scratch of a streamed transpose: a set of rows for each iteration of `v2` in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StreamScratch {
-    /// The rows of the first set.
-    pub(crate) rows: Area,
-    pub(crate) sets: usize,
-    /// Bytes from one set to the next.
-    pub(crate) set_pitch: usize,
-    pub(crate) bytes: usize,
-}
-
-/// A cache line for each of `rows` rows.
-fn one_line(rows: usize) -> Area {
-    Area { start: 0, rows, row_bytes: CACHE_LINE, pitch: CACHE_LINE }
-}
-
-/// The bytes by which a stride changes the offset within a cache line.
-fn in_line(stride: isize, unit: usize) -> usize {
-    (stride * unit as isize).rem_euclid(CACHE_LINE as isize) as usize
 }
 
 /// The rows to write at once, if the lines of many lie in one channel of the memory, or in two.
@@ -282,6 +251,19 @@ fn rows_at_once(v: Side, unit: usize, channel: usize) -> Option<usize> {
         _ => return None,
     };
     (v.len > 2 * rows).then_some(rows)
+}
+
+/// Do the source rows of a tile share so few sets of a first-level cache that it does not keep
+/// them? A tile of narrow units has many rows, and reads each lane by lane. Beyond the caches that
+/// takes no longer than memory does.
+fn is_crowded(u: Side, v: Side, unit: usize, machine: &Machine) -> bool {
+    let bytes = u.len.saturating_mul(v.len).saturating_mul(unit);
+    let sizes = machine.l2..BUFFERED_STREAMS.saturating_mul(machine.stream);
+    let holds_blocks = u.len * unit >= BUFFERED_ROW_BYTES && v.len >= BUFFERED_ROWS;
+    unit <= MAX_BUFFERED_UNIT && holds_blocks && sizes.contains(&bytes) && {
+        let pitch = u.stride.unsigned_abs() * unit;
+        most_lines_in_a_set(pitch, CACHE_LINE / unit, CACHE_LINE) >= CROWDED_SOURCE_LINES
+    }
 }
 
 fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {

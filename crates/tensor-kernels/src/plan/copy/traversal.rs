@@ -171,7 +171,12 @@ impl Inside {
         let [along_u, along_u2, along_v, along_v2] =
             [(u, Along::U), (u2, Along::U2), (v, Along::V), (v2, Along::V2)]
                 .map(|(side, along)| Loop { len: side.len, strides: plan.strides(along) });
-        if runs == Runs::UNITS {
+        if plan.is_buffered() {
+            // Parts of source rows, as many as are written at once.
+            self.push(block.v, along_v.strides);
+            self.push(block.u, along_u.strides);
+            self.around.extend([blocks_of(along_u, block.u), blocks_of(along_v, block.v)]);
+        } else if runs == Runs::UNITS {
             let lane = line * LANE_BYTES / CACHE_LINE;
             self.lanes(along_v, lane);
             self.cut(along_u, line);
@@ -208,6 +213,12 @@ impl Inside {
             self.cut(l, if at == 0 { group.block } else { l.len });
         }
     }
+}
+
+/// The loop over blocks of `count` iterations.
+fn blocks_of(l: Loop<2>, count: usize) -> Loop<2> {
+    let strides = l.strides.map(|stride| stride.saturating_mul(count as isize));
+    Loop { len: l.len.div_ceil(count), strides }
 }
 
 /// The length of the fewest equal parts of at most `most` units. The last tile overlaps the one

@@ -28,14 +28,11 @@
 
 use std::mem::MaybeUninit;
 
-use pulp::NullaryFnOnce;
-
 use crate::{
     exec::SimdLevel,
     kernel::{self, Isa, Kernel, Rows, Units, prefetch},
-    memory::{CACHE_LINE, Stores},
+    memory::{CACHE_LINE, most_lines_in_a_set},
     run::walk::starts,
-    tuning::PAGE_BYTES,
 };
 
 /// Rows and columns, or the first of each.
@@ -97,14 +94,9 @@ impl Tiling {
 }
 
 /// Whether too many lines of some rows, of this many bytes each, share a set of the first-level
-/// cache, which repeats from page to page.
+/// cache.
 fn is_crowded(pitch: usize, rows: usize, bytes: usize) -> bool {
-    let mut lines = [0; PAGE_BYTES / CACHE_LINE];
-    for row in 0..rows {
-        let first = row * (pitch % PAGE_BYTES) / CACHE_LINE;
-        (first..first + bytes.div_ceil(CACHE_LINE)).for_each(|line| lines[line % lines.len()] += 1);
-    }
-    lines.into_iter().max() > Some(CROWDED_LINES)
+    most_lines_in_a_set(pitch, rows, bytes) > CROWDED_LINES
 }
 
 /// The bytes of the largest tile that needs one buffer, with the additional line of each row.
@@ -306,8 +298,10 @@ impl<I: Isa> Tiles<I> {
     /// M1 to M3 for the rows.
     #[inline(always)]
     unsafe fn copy_rows(&self, from: Place, to: Place, (rows, columns): Pair) {
-        let Units { isa, width } = self.units;
-        isa.vectorize(CopyRows { isa, from, to, width, rows, bytes: columns * width });
+        let (from, to): (Rows<_>, Rows<_>) =
+            ((from.0.cast_const(), from.1 as isize), (to.0, to.1 as isize));
+        // SAFETY: this function's contract.
+        unsafe { self.units.copy_rows(from, to, (rows, columns)) };
     }
 
     /// Transposes a tile of some rows and columns.
@@ -348,39 +342,13 @@ impl<I: Isa> Tiles<I> {
     }
 }
 
-/// Rows to copy. A function of its own, as each of its calls copies many.
-///
-/// Invariant: M1 to M3 hold for the rows.
-struct CopyRows<I> {
-    isa: I,
-    from: Place,
-    to: Place,
-    width: usize,
-    rows: usize,
-    bytes: usize,
-}
-
-impl<I: Isa> NullaryFnOnce for CopyRows<I> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { isa, from, to, width, rows, bytes } = self;
-        for row in 0..rows {
-            let from = from.0.wrapping_add(row * from.1 * width).cast_const();
-            let to = to.0.wrapping_add(row * to.1 * width);
-            // SAFETY: the invariant, for a row.
-            unsafe { isa.run(from, to, bytes, Stores::Plain) };
-        }
-    }
-}
-
 #[repr(align(64))]
 struct Lines([[MaybeUninit<u8>; CACHE_LINE]; CACHE_LINE]);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tuning::PAGE_BYTES;
 
     #[test]
     fn tiles_of_some_squares() {
