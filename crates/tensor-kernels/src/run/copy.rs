@@ -202,8 +202,9 @@ fn starts(work: &Work, OperandPtrs([dst, src]): &OperandPtrs<'_, 2>) -> (*mut u8
     (dst, src.base.wrapping_offset(work.starts[1]).cast_const())
 }
 
-/// Adjacent units in each iteration of some loops. A task of its own: in a function with all other
-/// steps a copy of 1 kB takes 5 ns more, and each run of 39 floats half as long again (Zen 5).
+/// Adjacent units in each iteration of some loops. A task of its own, as [`Fills`]: in one function
+/// with all other steps a copy of 1.6 kB took 41 ns in place of 35, and 1242 rows of 39 floats were
+/// filled in 1.9 µs in place of 1.2 (Zen 5).
 ///
 /// Invariant: that of [`Task`].
 struct Runs<'a> {
@@ -240,8 +241,7 @@ fn fill<L: Unit>(simd: SimdLevel, work: &Work, (dst, src): (*mut u8, *const u8),
     kernel::dispatch(simd, &Fills { dst, src, len, stores: work.stores, rows, around });
 }
 
-/// Rows of one unit each, in each iteration of the loops around them. A task of its own, as
-/// [`Runs`].
+/// Rows of one unit each, in each iteration of the loops around them.
 ///
 /// Invariant: that of [`Task`].
 struct Fills<'a, L> {
