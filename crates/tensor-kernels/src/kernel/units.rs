@@ -1,7 +1,7 @@
 //! The kernels of an instruction set for units of a width that is known at run time.
 //!
 //! What walks over blocks and calls kernels need not be compiled once per width: it only needs to
-//! choose among them. This was a fifth of the time of compiling the copies.
+//! choose among them. This was a sixth of the time of compiling the copies.
 
 use pulp::NullaryFnOnce;
 
