@@ -19,17 +19,32 @@ pub(crate) enum Stores {
     NonTemporal,
 }
 
-/// Bytes after which addresses share a set of a first-level cache again: a page, on nearly every
-/// CPU.
-const SET_PERIOD: usize = 4096;
+/// The bytes of a way of a first-level cache, after which addresses share a set again: a page, on
+/// nearly every CPU.
+pub(crate) const FIRST_LEVEL_WAY: usize = 4096;
 
 /// The most cache lines of some rows of `bytes` bytes, `pitch` bytes apart, that share a set of a
 /// first-level cache.
 pub(crate) fn most_lines_in_a_set(pitch: usize, rows: usize, bytes: usize) -> usize {
-    let mut lines = [0; SET_PERIOD / CACHE_LINE];
+    let mut lines = [0; FIRST_LEVEL_WAY / CACHE_LINE];
     for row in 0..rows {
-        let first = row * (pitch % SET_PERIOD) / CACHE_LINE;
+        let first = row * (pitch % FIRST_LEVEL_WAY) / CACHE_LINE;
         (first..first + bytes.div_ceil(CACHE_LINE)).for_each(|line| lines[line % lines.len()] += 1);
     }
     lines.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_rows_are_counted_by_set() {
+        assert_eq!(most_lines_in_a_set(4096, 16, 64), 16, "all in one set");
+        assert_eq!(most_lines_in_a_set(2048, 16, 64), 8, "in two");
+        assert_eq!(most_lines_in_a_set(2050, 16, 64), 8, "nearly so");
+        assert_eq!(most_lines_in_a_set(4096 + 64, 16, 64), 1, "each in its own");
+        assert_eq!(most_lines_in_a_set(64, 64, 128), 2, "each in two");
+        assert_eq!(most_lines_in_a_set(4096, 0, 64), 0);
+    }
 }

@@ -19,8 +19,9 @@ fn exec(simd: tensor_kernels::SimdLevel) -> Exec {
     exec
 }
 
-/// A transpose: so many source rows, of so many elements, this many bytes apart. Result rows have
-/// `gap` elements between them, and start `offset` elements behind a cache line.
+/// A transpose: the numbers of source rows and of their elements, and the bytes from one row to the
+/// next. Result rows have `gap` elements between them, and start `offset` elements behind a cache
+/// line.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     extents: [usize; 2],

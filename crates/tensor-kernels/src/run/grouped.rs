@@ -30,7 +30,7 @@ struct Side<'t> {
 impl<'t> Side<'t> {
     /// Fills the table of some loops, of which the outermost is cut.
     fn new(table: &'t mut Table, loops: &[Loop<2>], block: usize, unit: usize) -> Self {
-        let bytes = |strides: [isize; 2]| Loop { len: 1, strides }.in_bytes(unit).strides;
+        let bytes = |strides: [isize; 2]| strides.map(|stride| stride * unit as isize);
         offsets::fill(table, loops, block, bytes);
         let cut =
             loops.first().map_or(Loop::ONCE, |cut| Loop { strides: bytes(cut.strides), ..*cut });

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     exec::Machine,
-    memory::{CACHE_LINE, Stores},
+    memory::{CACHE_LINE, FIRST_LEVEL_WAY, Stores},
     nest::Loop,
     plan::group::{iterations, split},
     tuning::STREAMED_TRANSPOSES,
@@ -63,9 +63,6 @@ struct MemoryTerms {
     /// the second-level cache beyond what evenly spread lines do.
     streamed_clashes: f64,
 }
-
-/// The bytes of a way of a first-level cache: a page, on nearly every CPU.
-const FIRST_LEVEL_WAY: usize = 4096;
 
 /// The loops of a sweep: along a lane, a line of columns, the rows.
 const SWEEP_LOOPS: usize = 3;

@@ -33,8 +33,8 @@
 //!   memory alternates between reading and writing.
 //! - Source runs of 256 bytes to 1 KiB copied to scratch in the first-level cache before they are
 //!   transposed: a fifth slower, except for bytes, which are a tenth faster.
-//! - Crowded source rows staged without a buffer, 16 at a time: 0.9 to 1.25 of the time for single
-//!   bytes, 1.2 for two (Zen 5).
+//! - Crowded source rows staged without a buffer, 16 at a time: single bytes take 0.9 to 1.25
+//!   times as long, two 1.2 times (Zen 5).
 //! - Short rows packed in parts of 2 KiB of each source row instead of what half a first-level
 //!   cache holds, or with the next part prefetched: the same, or a tenth slower (Zen 5).
 //! - 512, 2048 and 4096 rows in place of 1024: within the noise with pages of 2 MiB, up to a third

@@ -115,13 +115,12 @@ impl Inside {
     /// Adds a loop that is cut into blocks.
     fn cut(&mut self, l: Loop<2>, block: usize) {
         let block = block.clamp(1, l.len.max(1));
-        let around = l.len.div_ceil(block);
+        let around = blocks_of(l, block);
         if block > 1 {
             self.path.push(Loop { len: block, ..l });
         }
-        if around > 1 {
-            let strides = l.strides.map(|stride| stride.saturating_mul(block as isize));
-            self.around.push(Loop { len: around, strides });
+        if around.len > 1 {
+            self.around.push(around);
         }
     }
 
@@ -161,8 +160,7 @@ impl Inside {
             self.push(counts[at], loops[at].strides);
         }
         for (l, &count) in loops.iter().zip(counts).rev() {
-            let strides = l.strides.map(|stride| stride.saturating_mul(count as isize));
-            self.around.push(Loop { len: l.len.div_ceil(count), strides });
+            self.around.push(blocks_of(*l, count));
         }
     }
 

@@ -3,15 +3,12 @@
 use super::{Pair, Tiles};
 use crate::{
     kernel::{Isa, Rows, StagedRows, Units, short_runs},
-    memory::{CACHE_LINE, Stores},
+    memory::{CACHE_LINE, FIRST_LEVEL_WAY, Stores},
     nest::Loop,
     plan::{Lines, Runs, StreamScratch, Streamed},
     run::workspace::Scratch,
     tuning::SOURCE_STREAMS,
 };
-
-/// Addresses this far apart share a set of a first-level cache.
-const WAY_BYTES: usize = 4096;
 
 /// Fewer columns of runs are transposed along the rows.
 const FEW_COLUMNS: usize = 8;
@@ -163,8 +160,8 @@ impl<I: Isa> Tiles<'_, I> {
     #[inline(always)]
     fn packed_streams(self) -> usize {
         let u = self.plan.u;
-        let zeros = self.units.bytes(u.stride).trailing_zeros().min(WAY_BYTES.ilog2());
-        let rows_in_a_set = (u.len << zeros) / WAY_BYTES;
+        let zeros = self.units.bytes(u.stride).trailing_zeros().min(FIRST_LEVEL_WAY.ilog2());
+        let rows_in_a_set = (u.len << zeros) / FIRST_LEVEL_WAY;
         if rows_in_a_set > SOURCE_STREAMS / 2 { SOURCE_STREAMS } else { u.len }
     }
 
