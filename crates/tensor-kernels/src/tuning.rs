@@ -276,17 +276,20 @@ pub(crate) const BUFFERED_ROW_BYTES: usize = 512;
 pub(crate) const BUFFERED_ROWS: usize = 256;
 
 /// The lines of a tile's source rows in one set of a first-level cache, which holds 8 or 12, from
-/// which on they are buffered. 2048 by 2048 single bytes, 32 lines, take 0.49 of the time, 4096 by
-/// 4096, 64 lines, 0.7, 2050 by 2048 0.23; 1024 by 1024 of two bytes, 16 lines, 0.5. With 8 lines
-/// 1536 by 1536 single bytes take 0.86 of the time, of two bytes 1.4 (Zen 5).
-pub(crate) const CROWDED_SOURCE_LINES: usize = 16;
+/// which on they are buffered. 30 random transposes of single bytes took 0.80 of the time in the
+/// median, 0.39 to 1.08; with 16 lines four took 1.3 to 1.6 times as long (Zen 5).
+pub(crate) const CROWDED_SOURCE_LINES: usize = 32;
 
-/// The widest units that are buffered. A tile of floats has 16 rows: buffered, 1024 by 1024 to 4096
-/// by 4096 floats take 1.1 to 1.3 times as long (Zen 5).
-pub(crate) const MAX_BUFFERED_UNIT: usize = 2;
+/// Fewer rows of the result, which are columns of the source, are not buffered.
+pub(crate) const MIN_BUFFERED_COLUMNS: usize = 2 * BUFFERED_ROWS;
+
+/// The widest units that are buffered. 30 random transposes of two bytes took 0.97 of the time in
+/// the median, but 11 of them 1.05 to 1.24 times as long; floats, whose tiles have 16 rows, 1.1 to
+/// 1.3 times (1024 by 1024 to 4096 by 4096, Zen 5).
+pub(crate) const MAX_BUFFERED_UNIT: usize = 1;
 
 /// Transposes are buffered up to this many times [`Machine::stream`](crate::Machine::stream). 6144
-/// by 6144 single bytes take 1.2 times as long, 3072 by 3072 of two bytes 1.14 times (Zen 5).
+/// by 6144 single bytes take 1.2 times as long (Zen 5).
 pub(crate) const BUFFERED_STREAMS: usize = 3;
 
 // Scratch memory and threads

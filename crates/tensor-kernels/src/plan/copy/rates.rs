@@ -71,7 +71,7 @@ pub(super) const WIDEST_VECTOR: usize = 64;
 /// 850 layouts. Those of memory are estimated from pairs of layouts that differ in one term,
 /// because they depend on what else uses the memory.
 ///
-/// Buffered lines: estimated from ten transposes of one and two bytes. Those of Zen 3 are as much
+/// Buffered lines: estimated from transposes of one and two bytes. Those of Zen 3 are as much
 /// dearer as its staged lines; none has been measured there.
 ///
 /// Displaced lines: 512 by 512 floats, whose rows lie in two places of a way, take 89 µs in blocks

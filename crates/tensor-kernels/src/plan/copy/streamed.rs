@@ -18,7 +18,7 @@
 //! Runs have no tiles that write lines: they are staged, as many rows at a time as the second-level
 //! cache holds, and each source row is prefetched, because all of a block are read side by side.
 //!
-//! A tile of narrow units has many source rows, of which each line is read several times. If rows
+//! A tile of single bytes has 64 source rows, of which each line is read four times. If rows
 //! lie a power of two apart, as those of an image often do, their lines share a few sets of the
 //! first-level cache, which does not keep them. So parts of these rows are [copied to a
 //! buffer](Lines::Buffered) first, and their columns are staged: lines written one by one in rows
@@ -33,8 +33,8 @@
 //!   memory alternates between reading and writing.
 //! - Source runs of 256 bytes to 1 KiB copied to scratch in the first-level cache before they are
 //!   transposed: a fifth slower, except for bytes, which are a tenth faster.
-//! - Crowded source rows staged without a buffer, 16 at a time: single bytes take 0.9 to 1.25
-//!   times as long, two 1.2 times (Zen 5).
+//! - Crowded source rows staged without a buffer, 16 at a time: 0.9 to 1.25 times as long
+//!   (Zen 5).
 //! - Short rows packed in parts of 2 KiB of each source row instead of what half a first-level
 //!   cache holds, or with the next part prefetched: the same, or a tenth slower (Zen 5).
 //! - 512, 2048 and 4096 rows in place of 1024: within the noise with pages of 2 MiB, up to a third
@@ -51,7 +51,8 @@ use crate::{
     tuning::{
         BUFFERED_ROW_BYTES, BUFFERED_ROWS, BUFFERED_STREAMS, CHANNEL_ROWS, CROWDED_SOURCE_LINES,
         LONG_RUN_LINES, MAX_BUFFERED_UNIT, MAX_CHANNELS, MAX_PACKED_ROW_LINES,
-        MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, STAGED_RUNS_BYTES, SWEEP_ROWS,
+        MIN_BUFFERED_COLUMNS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, STAGED_RUNS_BYTES,
+        SWEEP_ROWS,
     },
 };
 
@@ -254,12 +255,12 @@ fn rows_at_once(v: Side, unit: usize, channel: usize) -> Option<usize> {
 }
 
 /// Do the source rows of a tile share so few sets of a first-level cache that it does not keep
-/// them? A tile of narrow units has many rows, and reads each lane by lane. Beyond the caches that
+/// them? A tile of single bytes has many rows, and reads each lane by lane. Beyond the caches that
 /// takes no longer than memory does.
 fn is_crowded(u: Side, v: Side, unit: usize, machine: &Machine) -> bool {
     let bytes = u.len.saturating_mul(v.len).saturating_mul(unit);
     let sizes = machine.l2..BUFFERED_STREAMS.saturating_mul(machine.stream);
-    let holds_blocks = u.len * unit >= BUFFERED_ROW_BYTES && v.len >= BUFFERED_ROWS;
+    let holds_blocks = u.len * unit >= BUFFERED_ROW_BYTES && v.len >= MIN_BUFFERED_COLUMNS;
     unit <= MAX_BUFFERED_UNIT && holds_blocks && sizes.contains(&bytes) && {
         let pitch = u.stride.unsigned_abs() * unit;
         most_lines_in_a_set(pitch, CACHE_LINE / unit, CACHE_LINE) >= CROWDED_SOURCE_LINES
