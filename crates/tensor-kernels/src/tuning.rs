@@ -276,8 +276,9 @@ pub(crate) const BUFFERED_ROW_BYTES: usize = 512;
 pub(crate) const BUFFERED_ROWS: usize = 256;
 
 /// The lines of a tile's source rows in one set of a first-level cache, which holds 8 or 12, from
-/// which on they are buffered. 30 random transposes of single bytes took 0.80 of the time in the
-/// median, 0.39 to 1.08; with 16 lines four took 1.3 to 1.6 times as long (Zen 5).
+/// which on they are buffered. 60 random transposes of single bytes took 0.80 of the time in the
+/// median, 0.39 to 1.26, three of them over 1.05; with 16 lines three took 1.3 to 1.7 times as long
+/// (Zen 5).
 pub(crate) const CROWDED_SOURCE_LINES: usize = 32;
 
 /// Fewer rows of the result, which are columns of the source, are not buffered.

@@ -1,7 +1,7 @@
 //! Transposes of single bytes whose source rows share few sets of a first-level cache: parts of
-//! these are buffered. Every SIMD level, rows that lie a power of two apart and nearly
-//! so, in both directions; blocks that are cut short on each side; results that start anywhere in a
-//! line, with gaps between their rows; in one part and in several.
+//! these are buffered. Every SIMD level, rows that lie a power of two apart and nearly so, in both
+//! directions; blocks that are cut short on each side; results that start anywhere in a line, with
+//! gaps between their rows; in one part and in several.
 
 mod common;
 
