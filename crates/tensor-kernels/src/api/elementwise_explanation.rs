@@ -242,7 +242,9 @@ fn role_text(operand: usize, role: Role) -> &'static str {
         _ if operand == 0 => "in place, stored by the copy",
         Role::Alike => "in place, in the order of the result",
         Role::Value => "in place, one element for all results",
-        Role::Transposed => "transposed in registers, on the way to the result",
+        Role::Transposed | Role::TransposedToo => {
+            "transposed in registers, on the way to the result"
+        }
         Role::Packed => "copied to scratch first, in the order of the result",
     }
 }

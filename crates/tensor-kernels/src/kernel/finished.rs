@@ -6,16 +6,18 @@
 use pulp::NullaryFnOnce;
 
 use super::{
+    finishes::Finishes,
     isa::{Isa, Kernel, Vectorize},
     register_op::Finishing,
+    staged_rows::StagedRows,
+    transpose_block::TransposeBlock,
     unit::Unit,
 };
 use crate::memory::Stores;
 
 /// The transposes of an instruction set, with an operation computed between them and their stores.
-/// The other kernels of [`Isa`] compute nothing: plans with them are not run with these. A thread's
-/// part of a streamed plan may be too small to be stitched; then its results are staged, which is
-/// right for operations without other operands, the only ones that are streamed.
+/// The other kernels of [`Isa`] compute nothing. They write what the transposes have computed, from
+/// scratch to memory; plans in which they copy elements of the source are not run with these.
 #[derive(Clone, Copy)]
 pub(crate) struct Finished<'f, I> {
     isa: I,
@@ -26,6 +28,15 @@ impl<'f, I: Isa> Finished<'f, I> {
     #[inline(always)]
     pub(crate) fn new(isa: I, finishing: &'f Finishing) -> Self {
         Self { isa, finishing }
+    }
+
+    /// # Safety
+    ///
+    /// M1, M2 and M3 for the block.
+    #[inline(always)]
+    unsafe fn finish<L: Unit>(self, block: TransposeBlock, stores: Stores) {
+        // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
+        unsafe { self.isa.transpose_finished::<L>(block, stores, self.finishing) }
     }
 }
 
@@ -56,8 +67,30 @@ impl<I: Isa> Vectorize for Finished<'_, I> {
     }
 }
 
+/// What computes already computes nothing else.
+impl<I: Isa> Finishes for Finished<'_, I> {}
+
 impl<I: Isa> Isa for Finished<'_, I> {
     type FmaMode = I::FmaMode;
+
+    type Copies = I;
+
+    #[inline(always)]
+    fn copies(self) -> I {
+        self.isa
+    }
+
+    /// Operands that are transposed too are not staged.
+    #[inline(always)]
+    fn finishes_rows(self) -> bool {
+        !self.finishing.transposes_others()
+    }
+
+    #[inline(always)]
+    unsafe fn finish_rows<L: Unit>(self, rows: StagedRows) {
+        // SAFETY: this function's contract.
+        unsafe { self.isa.compute_rows::<L>(rows, self.finishing) }
+    }
 
     const ONLY_FLOATS: bool = true;
 
@@ -73,11 +106,21 @@ impl<I: Isa> Isa for Finished<'_, I> {
         nu: usize,
         nv: usize,
     ) {
-        let (src, dst) = ((src, src_stride), (dst, dst_stride));
-        // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
-        unsafe {
-            self.isa.transpose_finished(src, dst, (nu, nv), Stores::Plain, self.finishing);
-        }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: this function's contract.
+        unsafe { self.finish::<L>(block, Stores::Plain) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_far<L: Unit>(
+        self,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+    ) {
+        let block = TransposeBlock { is_far: true, ..TransposeBlock::new(src, dst, extents) };
+        // SAFETY: this function's contract.
+        unsafe { self.finish::<L>(block, Stores::Plain) }
     }
 
     #[inline(always)]
@@ -90,11 +133,9 @@ impl<I: Isa> Isa for Finished<'_, I> {
         nu: usize,
         nv: usize,
     ) {
-        let (src, dst) = ((src, src_stride), (dst, dst_stride));
-        // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
-        unsafe {
-            self.isa.transpose_finished(src, dst, (nu, nv), Stores::NonTemporal, self.finishing);
-        }
+        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        // SAFETY: this function's contract.
+        unsafe { self.finish::<L>(block, Stores::NonTemporal) }
     }
 
     #[inline(always)]
@@ -127,6 +168,23 @@ impl<I: Isa> Isa for Finished<'_, I> {
     unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
         // SAFETY: this function's contract: what is pending are results.
         unsafe { self.isa.finish_stitched(dst, dst_step, nv, pending) }
+    }
+
+    #[inline(always)]
+    unsafe fn flush<L: Unit>(self, rows: StagedRows) {
+        if self.finishes_rows() {
+            // SAFETY: this function's contract: elements have been staged.
+            unsafe { self.isa.flush_finished::<L>(rows, self.finishing) }
+        } else {
+            // SAFETY: this function's contract: results have been staged.
+            unsafe { self.isa.flush::<L>(rows) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn run<L: Unit>(self, src: *const L, dst: *mut L, len: usize, stores: Stores) {
+        // SAFETY: this function's contract: results have been packed.
+        unsafe { self.isa.run(src, dst, len, stores) }
     }
 
     #[inline(always)]

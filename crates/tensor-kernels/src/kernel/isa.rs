@@ -4,9 +4,9 @@
 use pulp::NullaryFnOnce;
 
 #[cfg(feature = "elementwise")]
-use super::register_op::Finishing;
+use super::finishes::Finishes;
 use super::{
-    indexed_block::IndexedBlock, narrow_runs::NarrowRuns, portable,
+    indexed_block::IndexedBlock, narrow_runs::NarrowRuns, portable, staged_rows::StagedRows,
     transpose_block::TransposeBlock, unit::Unit,
 };
 #[cfg(feature = "elementwise")]
@@ -14,34 +14,6 @@ use crate::math::{Baseline, FmaMode};
 use crate::{
     lane_shuffles::LaneShuffles, memory::Stores, nest::Loop, register_picks::RegisterPicks,
 };
-
-/// Rows staged in scratch, ready to be written by [`Isa::flush`]. Steps are in bytes.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    allow(dead_code, reason = "the portable kernel moves all bytes at once")
-)]
-pub(crate) struct StagedRows {
-    /// The first column of the first row, in scratch.
-    pub(crate) src: *mut u8,
-    /// Bytes from one row to the next in scratch.
-    pub(crate) src_step: isize,
-    /// The destination of that column.
-    pub(crate) dst: *mut u8,
-    /// Bytes from one row to the next in the destination.
-    pub(crate) dst_step: isize,
-    /// The number of rows.
-    pub(crate) count: usize,
-    /// The bytes of each row.
-    pub(crate) bytes: usize,
-    /// True if rows start with these columns.
-    pub(crate) is_first: bool,
-    /// True if rows end with these columns.
-    pub(crate) is_last: bool,
-    /// How far to move the bytes after the last whole line towards the front of scratch: a multiple
-    /// of a cache line.
-    pub(crate) tail_shift: usize,
-}
 
 /// An instruction set for which work can be compiled.
 pub(crate) trait Vectorize: Copy {
@@ -57,17 +29,46 @@ pub(crate) trait Vectorize: Copy {
     fn vectorize<F: NullaryFnOnce>(self, f: F) -> F::Output;
 }
 
+/// Without operations on elements there are no kernels that compute.
+#[cfg(not(feature = "elementwise"))]
+pub(crate) trait Finishes {}
+
+#[cfg(not(feature = "elementwise"))]
+impl<T> Finishes for T {}
+
 /// The kernels of one instruction set, and the proof (M5) that the CPU has it.
 ///
 /// Strides and steps are signed and count elements, unless a parameter says bytes. The defaults are
 /// the portable kernels.
-pub(crate) trait Isa: Vectorize + Send + Sync {
+pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     #[cfg(feature = "elementwise")]
     /// Whether the level fuses a multiplication and an addition.
     type FmaMode: FmaMode;
 
     /// Are these the kernels of an operation on floats, which no other widths have?
     const ONLY_FLOATS: bool = false;
+
+    /// The kernels that copy, if these compute an operation.
+    type Copies: Isa;
+
+    /// See [`Copies`](Self::Copies).
+    fn copies(self) -> Self::Copies;
+
+    /// Is an operation computed on rows that [`copies`](Self::copies) have staged in scratch?
+    #[inline(always)]
+    fn finishes_rows(self) -> bool {
+        false
+    }
+
+    /// Computes the operation on rows that have been staged in scratch, in place.
+    ///
+    /// # Safety
+    ///
+    /// The rows can be read and written in scratch; F1 for their places in the result.
+    #[inline(always)]
+    unsafe fn finish_rows<L: Unit>(self, rows: StagedRows) {
+        let _ = rows;
+    }
 
     /// Copies `len` adjacent elements.
     ///
@@ -206,71 +207,6 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
         unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows }) }
     }
 
-    /// [`transpose`](Self::transpose), or [`transpose_stream`](Self::transpose_stream) if the
-    /// stores are non-temporal, of floats as wide as `L`. The results of an operation are written
-    /// in their places.
-    ///
-    /// # Safety
-    ///
-    /// M1, M2, M3 and F1 for these elements.
-    #[cfg(feature = "elementwise")]
-    #[inline(always)]
-    unsafe fn transpose_finished<L: Unit>(
-        self,
-        (src, src_stride): (*const L, isize),
-        (dst, dst_stride): (*mut L, isize),
-        (nu, nv): (usize, usize),
-        stores: Stores,
-        finishing: &Finishing,
-    ) {
-        let _ = stores;
-        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
-        unsafe { portable::transpose_finished::<L>(block, finishing) }
-    }
-
-    /// [`transpose_indexed`](Self::transpose_indexed), as
-    /// [`transpose_finished`](Self::transpose_finished).
-    ///
-    /// # Safety
-    ///
-    /// That of [`transpose_indexed`](Self::transpose_indexed), and F1.
-    #[cfg(feature = "elementwise")]
-    #[inline(always)]
-    unsafe fn transpose_indexed_finished<L: Unit>(
-        self,
-        src: *const L,
-        dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
-        finishing: &Finishing,
-    ) {
-        let block = IndexedBlock { src, dst, columns, rows };
-        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
-        unsafe { portable::transpose_indexed_finished(block, finishing) }
-    }
-
-    /// [`transpose_stitched`](Self::transpose_stitched), as
-    /// [`transpose_finished`](Self::transpose_finished).
-    ///
-    /// # Safety
-    ///
-    /// That of [`transpose_stitched`](Self::transpose_stitched), and F1.
-    #[cfg(feature = "elementwise")]
-    #[inline(always)]
-    unsafe fn transpose_stitched_finished<L: Unit>(
-        self,
-        src: (*const L, isize),
-        dst: (*mut L, isize),
-        extents: (usize, usize),
-        (pending, first): (*mut u8, bool),
-        finishing: &Finishing,
-    ) {
-        let _ = (pending, first);
-        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
-        unsafe { self.transpose_finished(src, dst, extents, Stores::Plain, finishing) }
-    }
-
     /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the shuffles
     /// of the block, whose offsets are counted from `src` and `dst`.
     ///
@@ -393,15 +329,9 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
     /// In scratch the line before each row and the line after it can be read and written. In every
     /// row `src` and `dst` have the same offset within a cache line.
     #[inline(always)]
-    unsafe fn flush(self, rows: StagedRows) {
-        for r in 0..rows.count as isize {
-            let (src, dst) = (
-                rows.src.wrapping_offset(r * rows.src_step),
-                rows.dst.wrapping_offset(r * rows.dst_step),
-            );
-            // SAFETY: M1 to M3 hold for the `rows.bytes` bytes of row `r`.
-            unsafe { portable::run(src.cast_const(), dst, rows.bytes) };
-        }
+    unsafe fn flush<L: Unit>(self, rows: StagedRows) {
+        // SAFETY: M1 to M3 hold for the rows, by this function's contract.
+        unsafe { portable::flush(rows) }
     }
 
     /// Makes non-temporal stores visible before any store that follows.
@@ -413,7 +343,17 @@ pub(crate) trait Isa: Vectorize + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar;
 
+#[cfg(feature = "elementwise")]
+impl Finishes for Scalar {}
+
 impl Isa for Scalar {
+    type Copies = Self;
+
+    #[inline(always)]
+    fn copies(self) -> Self {
+        self
+    }
+
     #[cfg(feature = "elementwise")]
     type FmaMode = Baseline;
 }

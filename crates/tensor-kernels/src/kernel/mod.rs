@@ -41,8 +41,9 @@
 //!   cache lines.
 //! - **F1, other operands.** Only where an operation is computed: for each destination element that
 //!   is written, those of the other operands of the [`Finishing`] can be read, or a register of a
-//!   repeated one. They share no byte with the destination, whose address is that of an element of
-//!   the result. Elements are floats.
+//!   repeated one. They share no byte with the destination. Its address is that of an element of
+//!   the result, unless no other operand lies as the result does; that of the source is one of the
+//!   transposed operand, if others are transposed too. Elements are floats.
 //! - **M5, the CPU.** An [`Isa`] value exists only on a CPU that has its instructions.
 
 #[cfg(target_arch = "aarch64")]
@@ -57,6 +58,8 @@ mod elementwise;
 mod fence;
 #[cfg(feature = "elementwise")]
 mod finished;
+#[cfg(feature = "elementwise")]
+mod finishes;
 #[cfg(feature = "elementwise")]
 mod fold;
 #[cfg(feature = "elementwise")]
@@ -82,6 +85,7 @@ mod register_op;
 mod row_chunks;
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
+mod staged_rows;
 mod stream_copy;
 #[cfg(test)]
 mod tests;
@@ -103,7 +107,7 @@ pub(crate) use finished::Finished;
 pub(crate) use function::{Closure, Function1, Function2, Function3};
 #[cfg(feature = "elementwise")]
 pub(crate) use isa::Vectorize;
-pub(crate) use isa::{Isa, Kernel, StagedRows};
+pub(crate) use isa::{Isa, Kernel};
 pub(crate) use prefetch::prefetch;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduction::{
@@ -113,6 +117,7 @@ pub(crate) use reduction::{
 pub(crate) use register_op::{Finish, Finishing, OtherOperand, RegisterOp};
 #[cfg(feature = "elementwise")]
 pub(crate) use row_chunks::chunk;
+pub(crate) use staged_rows::StagedRows;
 pub use stream_copy::stream_copy;
 pub(crate) use unit::Unit;
 pub(crate) use units::{Rows, Units};

@@ -3,7 +3,10 @@
 
 #[cfg(feature = "elementwise")]
 use super::register_op::Finishing;
-use super::{indexed_block::IndexedBlock, transpose_block::TransposeBlock, unit::Unit};
+use super::{
+    indexed_block::IndexedBlock, staged_rows::StagedRows, transpose_block::TransposeBlock,
+    unit::Unit,
+};
 #[cfg(feature = "elementwise")]
 use crate::element::Real;
 use crate::{
@@ -21,6 +24,20 @@ use crate::{
 pub(super) unsafe fn run<L: Unit>(src: *const L, dst: *mut L, len: usize) {
     // SAFETY: readable by M1, writable by M2, no overlap by M3; bytes need no alignment.
     unsafe { src.cast::<u8>().copy_to_nonoverlapping(dst.cast(), len * L::WIDTH) }
+}
+
+/// Writes rows from scratch to memory.
+///
+/// # Safety
+///
+/// M1, M2 and M3 for the bytes of each row.
+#[inline(always)]
+pub(super) unsafe fn flush(rows: StagedRows) {
+    for r in 0..rows.count as isize {
+        let src = rows.src.wrapping_offset(r * rows.src_step).cast_const();
+        // SAFETY: M1 to M3 hold for row `r`.
+        unsafe { run(src, rows.dst.wrapping_offset(r * rows.dst_step), rows.bytes) };
+    }
 }
 
 /// Writes `value` to `len` adjacent elements.
@@ -239,6 +256,27 @@ pub(super) unsafe fn transpose_indexed_finished<L: Unit>(
     }
 }
 
+/// Computes the result at `dst` for the element at `row`, in place.
+///
+/// # Safety
+///
+/// The element at `row` can be read and written; F1 for that at `dst`.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+pub(super) unsafe fn finish_in_place<L: Unit>(row: *mut u8, dst: *mut u8, finishing: &Finishing) {
+    if L::WIDTH == size_of::<f32>() {
+        // SAFETY: this function's contract; the element is an f32.
+        let value = unsafe { finishing.one::<f32>(row, dst) };
+        // SAFETY: this function's contract.
+        unsafe { row.cast::<f32>().write_unaligned(value) }
+    } else {
+        // SAFETY: this function's contract; the element is an f64.
+        let value = unsafe { finishing.one::<f64>(row, dst) };
+        // SAFETY: this function's contract.
+        unsafe { row.cast::<f64>().write_unaligned(value) }
+    }
+}
+
 /// Writes the result for one element.
 ///
 /// # Safety
@@ -266,10 +304,8 @@ unsafe fn finish_float<F: Real<Magnitude = F> + bytemuck::Pod>(
     dst: *mut u8,
     finishing: &Finishing,
 ) {
-    // SAFETY: readable by M1.
-    let t = unsafe { src.cast::<F>().read_unaligned() };
-    // SAFETY: F1 holds for this element.
-    let value = unsafe { finishing.one(t, dst) };
+    // SAFETY: M1 and F1 hold for this element.
+    let value = unsafe { finishing.one::<F>(src, dst) };
     // SAFETY: writable by M2, no overlap by M3.
     unsafe { dst.cast::<F>().write_unaligned(value) }
 }

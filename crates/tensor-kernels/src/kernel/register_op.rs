@@ -98,12 +98,16 @@ impl Finish {
     }
 }
 
-/// Another operand of a [`Finish`]: its elements lie as those of the result do, or all are one.
+/// Another operand of a [`Finish`]. Its elements lie as those of the result do, or as those of the
+/// transposed operand, or all are one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherOperand {
-    /// The element that belongs to [`Finishing::result`].
+    /// The element that belongs to [`Finishing::result`] and [`Finishing::source`].
     pub(crate) base: *const u8,
-    /// All bits set, or none if the element is repeated from `base` on, for a register.
+    /// Do its elements lie as those of the transposed operand do?
+    pub(crate) is_transposed: bool,
+    /// Of an operand that is not transposed: all bits set, or none if the element is repeated from
+    /// `base` on, for a register.
     pub(crate) mask: isize,
 }
 
@@ -113,16 +117,31 @@ pub(crate) struct Finishing {
     pub(crate) finish: Finish,
     /// An element of the result.
     pub(crate) result: *mut u8,
+    /// The element of the transposed operand that belongs to it.
+    pub(crate) source: *const u8,
     pub(crate) others: [OtherOperand; 2],
 }
 
 impl Finishing {
+    /// Are other operands transposed too?
+    #[inline(always)]
+    pub(super) fn transposes_others(&self) -> bool {
+        self.others.iter().any(|other| other.is_transposed)
+    }
+
     /// The element of another operand for the result's element at `at`.
     #[inline(always)]
     pub(super) fn other(&self, k: usize, at: *mut u8) -> *const u8 {
         let offset = at.addr().wrapping_sub(self.result.addr()) as isize;
-        let OtherOperand { base, mask } = self.others[k];
+        let OtherOperand { base, mask, .. } = self.others[k];
         base.wrapping_offset(offset & mask)
+    }
+
+    /// The element of another operand that is transposed too, for the element at `src`.
+    #[inline(always)]
+    pub(super) fn transposed(&self, k: usize, src: *const u8) -> *const u8 {
+        let offset = src.addr().wrapping_sub(self.source.addr()) as isize;
+        self.others[k].base.wrapping_offset(offset)
     }
 
     /// How far another operand's elements are apart for results `step` bytes apart.
@@ -132,16 +151,26 @@ impl Finishing {
         step & self.others[k].mask
     }
 
-    /// The result for one transposed element, without a register.
+    /// The result at `at` for one transposed element, at `src`, without a register.
     ///
     /// # Safety
-    /// The elements of the other operands for the result at `at` can be read.
+    /// This element and those of the other operands for the result can be read.
     #[inline(always)]
-    pub(super) unsafe fn one<F: Real<Magnitude = F> + Pod>(&self, t: F, at: *mut u8) -> F {
+    pub(super) unsafe fn one<F: Real<Magnitude = F> + Pod>(
+        &self,
+        src: *const u8,
+        at: *mut u8,
+    ) -> F {
+        // SAFETY: this function's contract.
+        let t = unsafe { src.cast::<F>().read_unaligned() };
         let mut others = [t; 2];
         for (k, other) in others.iter_mut().enumerate().take(self.finish.others()) {
+            let from = match self.others[k].is_transposed {
+                true => self.transposed(k, src),
+                false => self.other(k, at),
+            };
             // SAFETY: it can be read, by this function's contract.
-            *other = unsafe { self.other(k, at).cast::<F>().read_unaligned() };
+            *other = unsafe { from.cast::<F>().read_unaligned() };
         }
         let [x, y] = others;
         match self.finish {

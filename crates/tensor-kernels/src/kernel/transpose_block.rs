@@ -4,7 +4,7 @@ use super::unit::Unit;
 
 /// `nu` source rows of `nv` adjacent elements; they become `nv` destination rows of `nu` elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TransposeBlock {
+pub(crate) struct TransposeBlock {
     /// Element (0, 0) of the source.
     pub(super) src: *const u8,
     /// Bytes from one source row to the next.

@@ -5,7 +5,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::isa::Isa;
+use super::{isa::Isa, staged_rows::StagedRows};
 use crate::{
     memory::{LANE_BYTES, Stores},
     nest::Loop,
@@ -215,6 +215,32 @@ impl<I: Isa> Units<I> {
             let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
             // SAFETY: this function's contract.
             unsafe { self.isa.transpose_stitched::<L>(src, dst, extents, pending, first) }
+        });
+    }
+
+    /// [`Isa::flush`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::flush`].
+    #[inline(always)]
+    pub(crate) unsafe fn flush(self, rows: StagedRows) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.flush::<L>(rows) }
+        });
+    }
+
+    /// [`Isa::finish_rows`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::finish_rows`].
+    #[inline(always)]
+    pub(crate) unsafe fn finish_rows(self, rows: StagedRows) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.finish_rows::<L>(rows) }
         });
     }
 

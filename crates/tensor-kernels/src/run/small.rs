@@ -40,24 +40,39 @@ pub(super) fn compute<const N: usize>(
 ) -> bool {
     // By reference: see `Operands`.
     let Operands { layouts, widths, .. } = all;
-    let (result, len) = (layouts[0], layouts[0].numel());
-    let mut bytes = 0usize;
-    for &width in widths {
-        bytes = bytes.saturating_add(len.saturating_mul(width));
-    }
-    if bytes > exec.machine.l1.saturating_mul(SMALL_OPERATIONS_IN_L1)
-        || exec.tasks(bytes) > 1
-        || !result.is_dense()
-    {
+    let result = layouts[0];
+    if !is_small(exec, result, widths) {
         return false;
     }
-    if len == 0 {
+    if result.numel() == 0 {
         return true;
     }
     if result.is_contiguous() && few::compute(exec, operation, all) {
         return true;
     }
     compute_in_one_row(exec, operation, all)
+}
+
+/// Are there few elements, for one thread, and has the result no gaps?
+#[inline(always)]
+fn is_small<const N: usize>(exec: &Exec, result: &Layout, widths: &[usize; N]) -> bool {
+    let (len, mut bytes) = (result.numel(), 0usize);
+    for &width in widths {
+        bytes = bytes.saturating_add(len.saturating_mul(width));
+    }
+    bytes <= exec.machine.l1.saturating_mul(SMALL_OPERATIONS_IN_L1)
+        && exec.tasks(bytes) == 1
+        && result.is_dense()
+}
+
+/// Are few elements computed in the order of several inputs, unless there is a better way?
+pub(super) fn has_order_of_inputs<const N: usize>(
+    exec: &Exec,
+    layouts: &[&Layout; N],
+    widths: &[usize; N],
+) -> bool {
+    let rows = layouts.map(|layout| row(layouts[0], layout));
+    is_small(exec, layouts[0], widths) && order_of_inputs(layouts, &rows, widths[0]).is_some()
 }
 
 /// Computes few elements as one row, those in another order copied into scratch. A function of its
@@ -84,12 +99,15 @@ fn compute_in_one_row<const N: usize>(
     if !(1..N).filter(|&k| is_packed(k)).all(|k| matches!(widths[k], 1 | 2 | 4 | 8 | 16)) {
         return false;
     }
+    let order_of_inputs = order_of_inputs(&layouts, &rows, widths[0]);
+    let in_order = order_of_inputs.is_some() && !finished::pays_small(len, widths[0], N - 1);
     if finished::has_enough_elements(result)
+        && !in_order
         && finished::compute(exec, operation, all, &in_cache(&exec.machine))
     {
         return true;
     }
-    if let Some(input) = one.order_of_inputs() {
+    if let Some(input) = order_of_inputs {
         let run = |scratch: Scratch<'_>| one.compute_and_unpack(input, operands, scratch);
         return with_scratch(one.row_bytes(0), Hold::Leaf, run).is_some();
     }
@@ -113,6 +131,23 @@ fn row(result: &Layout, operand: &Layout) -> Row {
     } else {
         Row::Packed
     }
+}
+
+/// An input in whose order all elements are computed: several inputs have its layout, without gaps,
+/// and the others are single elements. Results have `width` bytes.
+fn order_of_inputs<const N: usize>(
+    layouts: &[&Layout; N],
+    rows: &[Row; N],
+    width: usize,
+) -> Option<usize> {
+    let mut packed = (1..N).filter(|&k| rows[k] == Row::Packed);
+    let first = packed.next()?;
+    let layout = layouts[first];
+    let alike = |k: usize| row(layout, layouts[k]) == Row::Adjacent;
+    let others_are_scalars = (1..N).all(|k| rows[k] != Row::Adjacent);
+    let several = packed.clone().next().is_some();
+    let fits = matches!(width, 1 | 2 | 4 | 8 | 16) && layout.is_dense();
+    (several && fits && others_are_scalars && packed.all(alike)).then_some(first)
 }
 
 /// Do all operands consist of long rows? They are computed where they lie.
@@ -152,19 +187,6 @@ impl<const N: usize> OneRow<'_, N> {
         let mut row = RowBlock { ptrs, row_strides: [0; N], is_scalar, rows: 1, len: self.len };
         // SAFETY: this function's contract.
         unsafe { bounce::compute(self.operation, self.exec.simd(), &self.widths, &mut row) };
-    }
-
-    /// An input in whose order all elements are computed: several inputs have its layout, without
-    /// gaps, and the others are single elements.
-    fn order_of_inputs(&self) -> Option<usize> {
-        let mut packed = (1..N).filter(|&k| self.rows[k] == Row::Packed);
-        let first = packed.next()?;
-        let layout = self.layouts[first];
-        let alike = |k: usize| row(layout, self.layouts[k]) == Row::Adjacent;
-        let others_are_scalars = (1..N).all(|k| self.rows[k] != Row::Adjacent);
-        let several = packed.clone().next().is_some();
-        let fits = matches!(self.widths[0], 1 | 2 | 4 | 8 | 16) && layout.is_dense();
-        (several && fits && others_are_scalars && packed.all(alike)).then_some(first)
     }
 
     /// Computes the elements in the order of an input, and copies the results.

@@ -17,6 +17,8 @@
 mod staged;
 
 use super::workspace::Scratch;
+#[cfg(feature = "elementwise")]
+use crate::tuning::{MIN_FINISHED_ROW_BYTES, MIN_FINISHED_ROWS, MIN_PACKED_FINISHED_ROWS};
 use crate::{
     kernel::{Isa, Units, prefetch},
     memory::CACHE_LINE,
@@ -25,7 +27,7 @@ use crate::{
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
-/// scratch some lines may be written in two parts.
+/// scratch it goes through the cache, or some lines are written in two parts.
 ///
 /// # Safety
 /// M1, M2 and M3 for its elements.
@@ -39,6 +41,8 @@ pub(super) unsafe fn transpose<I: Isa>(
 ) {
     let tiles = Tiles { units, plan, src, dst };
     match (choose_lines(units, plan, dst), scratch) {
+        // SAFETY: M1 to M3 hold for the elements, by this function's contract.
+        (_, None) if plan.runs != Runs::UNITS => unsafe { tiles.write_runs() },
         // SAFETY: M1 to M3 hold for the elements, by this function's contract.
         (Lines::Aligned, _) | (_, None) => unsafe { tiles.write_lines() },
         // SAFETY: M1 to M3 hold; `choose_lines` has checked that the level stitches lines and that
@@ -74,13 +78,26 @@ fn choose_lines<I: Isa>(units: Units<I>, plan: &Streamed, dst: *mut u8) -> Lines
     }
 }
 
-/// Are all elements written by tiles, of which registers are stored at their places in the result,
-/// wherever it lies? Elements have `unit` bytes, a multiple of [`WORD_BYTES`].
+/// Are all elements transposed by tiles of some lines, on their way to the result or to scratch?
 #[cfg(feature = "elementwise")]
-pub(super) fn writes_tiles(plan: &Streamed, unit: usize) -> bool {
-    matches!(plan.lines, Lines::Aligned | Lines::Stitched)
-        && plan.u.len * unit >= CACHE_LINE
+pub(super) fn transposes_tiles(plan: &Streamed, unit: usize) -> bool {
+    plan.runs == Runs::UNITS
+        && matches!(plan.lines, Lines::Aligned | Lines::Stitched | Lines::Staged)
+        && plan.u.len * unit >= 2 * CACHE_LINE
         && plan.v.len >= MAX_TILE_ROWS
+}
+
+/// Are rows long enough for the transpose to be faster than one by tiles of an elementwise
+/// operation?
+#[cfg(feature = "elementwise")]
+pub(super) fn has_long_rows(plan: &Streamed, unit: usize) -> bool {
+    let row_bytes = plan.u.len * unit;
+    match plan.lines {
+        _ if plan.runs != Runs::UNITS => false,
+        Lines::Packed => plan.v.len >= MIN_PACKED_FINISHED_ROWS,
+        _ if plan.v.len >= MAX_TILE_ROWS => row_bytes >= 2 * CACHE_LINE,
+        _ => plan.v.len >= MIN_FINISHED_ROWS && row_bytes >= MIN_FINISHED_ROW_BYTES,
+    }
 }
 
 /// Tiles are stitched at multiples of this many bytes.

@@ -20,8 +20,8 @@ use std::{
 
 use allocator::{ACCOUNT, Account, LARGE_BYTES};
 use tensor_kernels::{
-    Element, Error, Exec, Layout, Machine, Result, Simd, SimdLevel, Slice, Tensor, TensorMutExt,
-    copy_between, copy_to_layout, ops, set_memory_cache_limit, zip_into,
+    Element, Error, Exec, Layout, Machine, Result, Simd, SimdLevel, Slice, Tensor, TensorExt,
+    TensorMutExt, copy_between, copy_to_layout, ops, set_memory_cache_limit, zip_into,
 };
 
 /// A configuration to run an operation in.
@@ -204,6 +204,41 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
             });
         }
     });
+}
+
+#[test]
+fn fault_streamed_transposes_need_no_scratch() {
+    static ACCOUNT_OF_TEST: Account = Account::new();
+    // Runs that a transpose keeps together, rows of a few channels, packed rows.
+    for (shape, order) in [
+        ([96, 80, 3], [1, 0, 2]),
+        ([48, 40, 12], [1, 0, 2]),
+        ([70, 50, 8], [2, 0, 1]),
+        ([60, 6, 50], [0, 2, 1]),
+        ([6, 50, 60], [2, 1, 0]),
+        ([33, 5, 20], [2, 1, 0]),
+        ([600, 5, 1], [1, 0, 2]),
+        ([1, 6, 700], [0, 2, 1]),
+    ] {
+        let numel = shape.iter().product::<isize>() as u16;
+        let numbers = Tensor::arange(1, numel + 1, 1).unwrap().view(shape).unwrap();
+        let x = numbers.permute(order).unwrap();
+        let elements = x.to_vec().unwrap();
+        let out = Tensor::full(x.shape(), 0u16).unwrap();
+        needs(&ACCOUNT_OF_TEST, 0, &format!("a copy of {shape:?}"), &|exec| {
+            out.fill(0)?;
+            copy_between(exec, &x, &out)?;
+            holds(&out, &elements)
+        });
+        let out = out.cast::<f32>().unwrap();
+        let x = numbers.cast::<f32>().unwrap().permute(order).unwrap();
+        let elements: Vec<f32> = elements.iter().map(|&x| -f32::from(x)).collect();
+        needs(&ACCOUNT_OF_TEST, 0, &format!("minus {shape:?}"), &|exec| {
+            out.fill(0.0)?;
+            ops::neg_into(exec, &x, &out)?;
+            holds(&out, &elements)
+        });
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tensor_kernels::{
 use super::common::run_configs;
 
 /// Shapes of arrays, and the order in which their dimensions are read.
-const ORDERS: [(&[usize], &[usize]); 13] = [
+const ORDERS: [(&[usize], &[usize]); 19] = [
     (&[0, 40], &[1, 0]),
     (&[37, 41], &[1, 0]),
     (&[64, 64], &[1, 0]),
@@ -26,6 +26,13 @@ const ORDERS: [(&[usize], &[usize]); 13] = [
     (&[2, 48, 80], &[2, 0, 1]),
     (&[31, 8, 8], &[1, 2, 0]),
     (&[16, 16, 4], &[2, 1, 0]),
+    // Streamed: rows of several loops, few long rows, many short ones, runs of adjacent elements.
+    (&[33, 5, 20], &[2, 1, 0]),
+    (&[9, 40, 17], &[2, 0, 1]),
+    (&[600, 5], &[1, 0]),
+    (&[6, 700], &[1, 0]),
+    (&[40, 33, 3], &[1, 0, 2]),
+    (&[50, 20, 12], &[1, 0, 2]),
 ];
 
 /// Caches so small that few elements are planned as many are.
@@ -203,6 +210,41 @@ fn transposed_operands_of_f32() {
 #[test]
 fn transposed_operands_of_f64() {
     check_all::<f64>(&cases!(f64));
+}
+
+/// Several operands that lie alike are transposed together.
+fn check_alike<F: Float>(cases: &[Case<F>]) {
+    let configs = run_configs();
+    let mut turn = 0;
+    for (shape, order) in ORDERS {
+        for moved in transposed(shape, order) {
+            let others = others(moved.shape());
+            for case in cases.iter().filter(|case| case.inputs > 1) {
+                for other in 0..=case.inputs {
+                    turn += 1;
+                    // All inputs, or all but one.
+                    let mut layouts = [&moved; 3];
+                    if let Some(layout) = layouts[..case.inputs].get_mut(other) {
+                        *layout = &others[turn % others.len()];
+                    }
+                    configs[turn % configs.len()].run(|exec| {
+                        check(exec, case, layouts, turn % 17);
+                        check(&exec.with_machine(TINY), case, layouts, turn / 3 % 17);
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn operands_of_f32_that_are_transposed_alike() {
+    check_alike::<f32>(&cases!(f32));
+}
+
+#[test]
+fn operands_of_f64_that_are_transposed_alike() {
+    check_alike::<f64>(&cases!(f64));
 }
 
 /// Tiles overlap: what was computed in place must not be computed again.

@@ -21,7 +21,8 @@
 
 use super::{
     finish::Epilogue,
-    register::{Computes, LANE_BYTES, Vector, transpose_lanes},
+    register::{Computes, LANE_BYTES, Vector},
+    source::{AlongRows, Source},
     unroll::unrolled,
 };
 use crate::kernel::{transpose_block::TransposeBlock, unit::Unit};
@@ -71,12 +72,10 @@ unsafe fn lanes_of_rows<V: Computes, L: Unit, E: Epilogue>(
     epilogue: E,
 ) {
     let step = L::PER_LANE as isize * block.dst_step;
-    // SAFETY: M1 holds: there are `PER_LANE` rows of a register or more.
-    let columns = unsafe { load_rows::<V, L>(token, block, L::PER_LANE) };
-    let columns = transpose_lanes::<V, L>(columns);
+    let source = AlongRows { step: block.src_step, rows: L::PER_LANE };
     let at = |i| block.dst_row(i);
-    // SAFETY: F1 holds for the block.
-    let columns = unsafe { epilogue.apply::<V, L>(token, columns, at, Some(step)) };
+    // SAFETY: M1 holds: there are `PER_LANE` rows of a register or more. F1 holds for the block.
+    let columns = unsafe { epilogue.load::<V, L>(token, (source, block.src), at, Some(step)) };
     unrolled!(i in 0..L::PER_LANE, 16 => {
         // SAFETY: M2 holds: lane `p` of register `i` is a part of destination row
         // `p * PER_LANE + i`, which has room for a lane.
@@ -109,9 +108,9 @@ pub(super) unsafe fn overwrite<V: Vector, L: Unit>(token: V::Token, block: Trans
 /// That of [`overwrite`].
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn single_rows<V: Vector, L: Unit>(token: V::Token, block: TransposeBlock) {
+    let source = AlongRows { step: block.src_step, rows: block.nu };
     // SAFETY: M1 holds for the rows of the block.
-    let columns = unsafe { load_rows::<V, L>(token, block, block.nu) };
-    let columns = transpose_lanes::<V, L>(columns);
+    let columns = unsafe { source.load::<V, L>(token, block.src) };
     unrolled!(p in 0..V::LANES, 4 => unrolled!(i in 0..L::PER_LANE, 16 => {
         // SAFETY: M2 holds for a lane from the start of a row; rows are written in ascending order.
         unsafe { columns[i].store_lane(p, block.dst_row(p * L::PER_LANE + i)) }
@@ -126,8 +125,9 @@ unsafe fn single_rows<V: Vector, L: Unit>(token: V::Token, block: TransposeBlock
 #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
 unsafe fn pairs_of_rows<V: Vector>(token: V::Token, block: TransposeBlock) {
     let together = adjacent_rows(block.nu);
+    let source = AlongRows { step: block.src_step, rows: block.nu };
     // SAFETY: M1 holds for the rows of the block.
-    let mut rows = unsafe { load_rows::<V, u8>(token, block, block.nu) };
+    let mut rows = unsafe { source.rows::<V, u8>(token, block.src) };
     // Three rounds of `transpose_lanes` for 8 registers: the number of a register becomes the last
     // three bits of an element's place in the lane.
     unrolled!(_round in 0..3, 4 => {
@@ -152,24 +152,4 @@ fn adjacent_rows(len: usize) -> [u8; LANE_BYTES] {
         _ if k < 2 * len => (LANE_BYTES / 2 + k - len) as u8,
         _ => 128,
     })
-}
-
-/// A register of each of the first `rows` source rows; the others repeat the last one.
-///
-/// # Safety
-///
-/// M1 for a register of each of these rows, of which there are at least one.
-#[inline(always)]
-unsafe fn load_rows<V: Vector, L: Unit>(
-    token: V::Token,
-    block: TransposeBlock,
-    rows: usize,
-) -> [V; LANE_BYTES] {
-    let mut registers = [V::splat(token, [0; LANE_BYTES]); LANE_BYTES];
-    unrolled!(r in 0..L::PER_LANE, 16 => {
-        let at = r.min(rows - 1) as isize * block.src_step;
-        // SAFETY: M1 holds, by this function's contract.
-        registers[r] = unsafe { V::load(token, block.src.wrapping_offset(at)) };
-    });
-    registers
 }

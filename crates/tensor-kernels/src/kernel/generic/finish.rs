@@ -1,5 +1,5 @@
-//! What happens to the registers of a transpose before they are stored: nothing, or an operation
-//! with other operands.
+//! What a transpose does with the registers that it has read, before they are stored: nothing, or
+//! an operation with other operands.
 //!
 //! The operation is chosen once per tile: the branch is the same for all tiles, and a tile takes as
 //! long as several branches.
@@ -8,26 +8,30 @@
 //! A kernel for each operation, whose function of elements is called for each element of a register
 //! in an unrolled loop: the compiler makes one instruction of a sum, but hundreds of a maximum.
 
-use super::register::{Computes, LANE_BYTES};
 #[cfg(feature = "elementwise")]
 use super::unroll::unrolled;
+use super::{
+    register::{Computes, LANE_BYTES},
+    source::Source,
+};
 #[cfg(feature = "elementwise")]
 use crate::kernel::register_op::{Finish, Finishing};
 use crate::kernel::unit::Unit;
 
 /// What happens between the shuffles and the stores of a transpose.
 pub(super) trait Epilogue: Copy {
-    /// The registers to store, of which the first [`Unit::PER_LANE`] are used. Register `i` will be
-    /// stored at `at(i)`: as it is, or lane by lane, `lane_step` bytes apart.
+    /// Reads the registers of the tile at `src`, and returns those to store, of which the first
+    /// [`Unit::PER_LANE`] are used. Register `i` will be stored at `at(i)`: as it is, or lane by
+    /// lane, `lane_step` bytes apart.
     ///
     /// # Safety
     ///
-    /// F1 for the elements of these registers.
-    unsafe fn apply<V: Computes, L: Unit>(
+    /// M1 for the elements of the tile, F1 for those of its registers.
+    unsafe fn load<V: Computes, L: Unit>(
         self,
         token: V::Token,
-        registers: [V; LANE_BYTES],
-        at: impl Fn(usize) -> *mut u8,
+        tile: (impl Source, *const u8),
+        at: impl Fn(usize) -> *mut u8 + Copy,
         lane_step: Option<isize>,
     ) -> [V; LANE_BYTES];
 }
@@ -38,28 +42,32 @@ pub(super) struct Keep;
 
 impl Epilogue for Keep {
     #[inline(always)]
-    unsafe fn apply<V: Computes, L: Unit>(
+    unsafe fn load<V: Computes, L: Unit>(
         self,
-        _token: V::Token,
-        registers: [V; LANE_BYTES],
-        _at: impl Fn(usize) -> *mut u8,
+        token: V::Token,
+        (source, src): (impl Source, *const u8),
+        _at: impl Fn(usize) -> *mut u8 + Copy,
         _lane_step: Option<isize>,
     ) -> [V; LANE_BYTES] {
-        registers
+        // SAFETY: this function's contract.
+        unsafe { source.load::<V, L>(token, src) }
     }
 }
 
 #[cfg(feature = "elementwise")]
 impl Epilogue for &Finishing {
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-    unsafe fn apply<V: Computes, L: Unit>(
+    unsafe fn load<V: Computes, L: Unit>(
         self,
         token: V::Token,
-        mut registers: [V; LANE_BYTES],
-        at: impl Fn(usize) -> *mut u8,
+        (source, src): (impl Source, *const u8),
+        at: impl Fn(usize) -> *mut u8 + Copy,
         lane_step: Option<isize>,
     ) -> [V; LANE_BYTES] {
-        /// Makes each register a value of itself and those of the other operands.
+        // SAFETY: M1 holds for the elements of the tile.
+        let mut registers = unsafe { source.load::<V, L>(token, src) };
+        /// Makes each register a value of itself and those of the other operands, which are read
+        /// one by one: there are few registers.
         macro_rules! each {
             ($t:ident $(, $other:ident: $k:literal)* => $value:expr) => {
                 unrolled!(i in 0..L::PER_LANE, 16 => {
@@ -87,6 +95,120 @@ impl Epilogue for &Finishing {
             Finish::AddProduct => each!(t, x: 0, y: 1 => x.mul_add::<L>(y, t)),
         }
         registers
+    }
+}
+
+/// An operation of which other operands are transposed too. An [`Epilogue`] of its own: it needs
+/// more registers, and sums with one transposed operand would take up to a third longer.
+#[cfg(feature = "elementwise")]
+#[derive(Clone, Copy)]
+pub(super) struct Several<'f>(pub(super) &'f Finishing);
+
+#[cfg(feature = "elementwise")]
+impl Epilogue for Several<'_> {
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+    unsafe fn load<V: Computes, L: Unit>(
+        self,
+        token: V::Token,
+        (source, src): (impl Source, *const u8),
+        at: impl Fn(usize) -> *mut u8 + Copy,
+        lane_step: Option<isize>,
+    ) -> [V; LANE_BYTES] {
+        let Self(finishing) = self;
+        // SAFETY: M1 holds for the elements of the tile.
+        let mut registers = unsafe { source.load::<V, L>(token, src) };
+        let (mut x, mut y) = (registers, registers);
+        let tile = (source, src);
+        // SAFETY: this function's contract.
+        unsafe { load_others::<V, L>(finishing, token, (0, &mut x), tile, at, lane_step) };
+        if finishing.finish.others() > 1 {
+            // SAFETY: this function's contract.
+            unsafe { load_others::<V, L>(finishing, token, (1, &mut y), tile, at, lane_step) };
+        }
+        macro_rules! each {
+            ($t:ident, $x:ident, $y:ident => $value:expr) => {
+                unrolled!(i in 0..L::PER_LANE, 16 => {
+                    let ($t, $x, $y) = (registers[i], x[i], y[i]);
+                    registers[i] = $value;
+                })
+            };
+        }
+        match finishing.finish {
+            Finish::Add => each!(t, x, _y => t.add::<L>(x)),
+            Finish::Sub => each!(t, x, _y => t.sub::<L>(x)),
+            Finish::SubFrom => each!(t, x, _y => x.sub::<L>(t)),
+            Finish::Mul => each!(t, x, _y => t.mul::<L>(x)),
+            Finish::Div => each!(t, x, _y => t.div::<L>(x)),
+            Finish::DivInto => each!(t, x, _y => x.div::<L>(t)),
+            Finish::MulAdd => each!(t, x, y => t.mul_add::<L>(x, y)),
+            Finish::AddProduct => each!(t, x, y => x.mul_add::<L>(y, t)),
+            Finish::Neg
+            | Finish::Abs
+            | Finish::Sqrt
+            | Finish::Relu
+            | Finish::Square
+            | Finish::Recip => unreachable!("it has no other operands"),
+        }
+        registers
+    }
+}
+
+/// Another operand's registers for those of a tile: transposed too, or as they are.
+///
+/// # Safety
+///
+/// That of [`Epilogue::load`].
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+unsafe fn load_others<V: Computes, L: Unit>(
+    finishing: &Finishing,
+    token: V::Token,
+    (k, registers): (usize, &mut [V; LANE_BYTES]),
+    (source, src): (impl Source, *const u8),
+    at: impl Fn(usize) -> *mut u8,
+    lane_step: Option<isize>,
+) {
+    if finishing.others[k].is_transposed {
+        // SAFETY: F1 holds for the elements of the tile.
+        *registers = unsafe { source.load::<V, L>(token, finishing.transposed(k, src)) };
+        return;
+    }
+    unrolled!(i in 0..L::PER_LANE, 16 => {
+        // SAFETY: F1 holds for the elements of this register.
+        registers[i] = unsafe { load_other(token, finishing, k, at(i), lane_step) };
+    });
+}
+
+/// The results at `at` for a register of adjacent elements, none of other operands transposed.
+///
+/// # Safety
+///
+/// F1 for these elements.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+pub(super) unsafe fn adjacent<V: Computes, L: Unit>(
+    finishing: &Finishing,
+    token: V::Token,
+    t: V,
+    at: *mut u8,
+) -> V {
+    // SAFETY: F1 holds for these elements.
+    let other = |k| unsafe { load_other(token, finishing, k, at, None) };
+    match finishing.finish {
+        Finish::Neg => t.neg::<L>(),
+        Finish::Abs => t.abs::<L>(),
+        Finish::Sqrt => t.sqrt::<L>(),
+        Finish::Relu => t.relu::<L>(),
+        Finish::Square => t.mul::<L>(t),
+        Finish::Recip => V::one::<L>(token).div::<L>(t),
+        Finish::Add => t.add::<L>(other(0)),
+        Finish::Sub => t.sub::<L>(other(0)),
+        Finish::SubFrom => V::sub::<L>(other(0), t),
+        Finish::Mul => t.mul::<L>(other(0)),
+        Finish::Div => t.div::<L>(other(0)),
+        Finish::DivInto => V::div::<L>(other(0), t),
+        Finish::MulAdd => t.mul_add::<L>(other(0), other(1)),
+        Finish::AddProduct => V::mul_add::<L>(other(0), other(1), t),
     }
 }
 

@@ -6,9 +6,12 @@
 
 use pulp::NullaryFnOnce;
 
+#[cfg(feature = "elementwise")]
+use super::finish::Several;
 use super::{
     finish::{Epilogue, Keep},
     register::{Computes, LANE_BYTES, Registers, Vector},
+    source::Listed,
     unroll::unrolled,
 };
 #[cfg(feature = "elementwise")]
@@ -61,10 +64,11 @@ impl<R: Registers, L: Unit> NullaryFnOnce for Transpose<'_, R, L> {
 ///
 /// Invariant: only [`finished`] makes it; that of [`Transpose`], and F1.
 #[cfg(feature = "elementwise")]
-struct TransposeFinished<'t, R, L> {
+struct TransposeFinished<'t, R, L, E> {
     isa: R,
     block: IndexedBlock<'t, L>,
     finishing: &'t Finishing,
+    epilogue: E,
 }
 
 /// Transposes a block of floats, and writes the results of an operation.
@@ -79,25 +83,29 @@ pub(super) unsafe fn finished<R: Registers, L: Unit>(
     block: IndexedBlock<'_, L>,
     finishing: &Finishing,
 ) {
-    isa.vectorize(TransposeFinished { isa, block, finishing });
+    if finishing.transposes_others() {
+        isa.vectorize(TransposeFinished { isa, block, finishing, epilogue: Several(finishing) });
+    } else {
+        isa.vectorize(TransposeFinished { isa, block, finishing, epilogue: finishing });
+    }
 }
 
 #[cfg(feature = "elementwise")]
-impl<R: Registers, L: Unit> NullaryFnOnce for TransposeFinished<'_, R, L> {
+impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for TransposeFinished<'_, R, L, E> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Self { isa, block, finishing } = self;
+        let Self { isa, block, finishing, epilogue } = self;
         if block.columns.len() < L::PER_LANE || block.rows.len() < L::PER_LANE {
             // SAFETY: the invariant.
             unsafe { portable::transpose_indexed_finished(block, finishing) }
         } else if block.columns.len() >= R::Full::LANES * L::PER_LANE {
             // SAFETY: the invariant; the extents hold a register by a lane.
-            unsafe { cover::<R::Full, L, _>(isa.into(), block, finishing) }
+            unsafe { cover::<R::Full, L, _>(isa.into(), block, epilogue) }
         } else {
             // SAFETY: the invariant; the extents hold a lane by a lane.
-            unsafe { cover::<R::Lane, L, _>(isa.into(), block, finishing) }
+            unsafe { cover::<R::Lane, L, _>(isa.into(), block, epilogue) }
         }
     }
 }
@@ -168,12 +176,11 @@ unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
 ) {
     let src = block.src.wrapping_add(v).cast::<u8>();
     let dst = block.dst.wrapping_add(u).cast::<u8>();
-    // SAFETY: M1 holds for a lane of each of these source rows.
-    let lines = unsafe { V::load_columns_at::<L>(token, src, columns) };
     let rows = &block.rows[v..v + L::PER_LANE];
     let at = |i: usize| dst.wrapping_offset(rows[i][0]);
-    // SAFETY: F1 holds for the block.
-    let lines = unsafe { epilogue.apply::<V, L>(token, lines, at, None) };
+    let source = (Listed(columns), src);
+    // SAFETY: M1 holds for a lane of each of these source rows, F1 for the block.
+    let lines = unsafe { epilogue.load::<V, L>(token, source, at, None) };
     unrolled!(i in 0..L::PER_LANE, 16 => {
         // SAFETY: M2 holds for a register in each of these destination rows.
         unsafe { lines[i].store(at(i)) }

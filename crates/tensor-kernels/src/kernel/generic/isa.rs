@@ -5,14 +5,11 @@ use super::{
     register::Registers, row_writer, shuffled, stitch, transpose,
 };
 #[cfg(feature = "elementwise")]
-use crate::{kernel::register_op::Finishing, math::Fused};
+use crate::math::Fused;
 use crate::{
     kernel::{
-        indexed_block::IndexedBlock,
-        isa::{Isa, StagedRows},
-        narrow_runs::NarrowRuns,
-        transpose_block::TransposeBlock,
-        unit::Unit,
+        indexed_block::IndexedBlock, isa::Isa, narrow_runs::NarrowRuns, staged_rows::StagedRows,
+        transpose_block::TransposeBlock, unit::Unit,
     },
     lane_shuffles::LaneShuffles,
     memory::Stores,
@@ -21,6 +18,13 @@ use crate::{
 };
 
 impl<R: Registers> Isa for R {
+    type Copies = Self;
+
+    #[inline(always)]
+    fn copies(self) -> Self {
+        self
+    }
+
     // Every level with registers has FMA: x86-64-v3 and -v4 by definition, and NEON on AArch64.
     #[cfg(feature = "elementwise")]
     type FmaMode = Fused;
@@ -55,7 +59,7 @@ impl<R: Registers> Isa for R {
     }
 
     #[inline(always)]
-    unsafe fn flush(self, rows: StagedRows) {
+    unsafe fn flush<L: Unit>(self, rows: StagedRows) {
         // SAFETY: `Isa::flush`'s contract, for the same rows.
         unsafe { row_writer::flush(self, rows) }
     }
@@ -148,51 +152,6 @@ impl<R: Registers> Isa for R {
     ) {
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows }) }
-    }
-
-    #[cfg(feature = "elementwise")]
-    #[inline(always)]
-    unsafe fn transpose_finished<L: Unit>(
-        self,
-        src: (*const L, isize),
-        dst: (*mut L, isize),
-        extents: (usize, usize),
-        stores: Stores,
-        finishing: &Finishing,
-    ) {
-        let block = TransposeBlock::new(src, dst, extents);
-        // SAFETY: M1 to M3 and F1 hold for the elements of the block.
-        unsafe { transpose::finished::<R, L>(self, block, stores, finishing) }
-    }
-
-    #[cfg(feature = "elementwise")]
-    #[inline(always)]
-    unsafe fn transpose_indexed_finished<L: Unit>(
-        self,
-        src: *const L,
-        dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
-        finishing: &Finishing,
-    ) {
-        let block = IndexedBlock { src, dst, columns, rows };
-        // SAFETY: M1 to M3 and F1 hold for the elements of the block.
-        unsafe { indexed::finished(self, block, finishing) }
-    }
-
-    #[cfg(feature = "elementwise")]
-    #[inline(always)]
-    unsafe fn transpose_stitched_finished<L: Unit>(
-        self,
-        src: (*const L, isize),
-        dst: (*mut L, isize),
-        extents: (usize, usize),
-        (pending, first): (*mut u8, bool),
-        finishing: &Finishing,
-    ) {
-        let block = TransposeBlock::new(src, dst, extents);
-        // SAFETY: `Isa::transpose_stitched`'s contract and F1, for the same elements.
-        unsafe { stitch::transpose::<R, L, _>(self, block, pending, first, finishing) }
     }
 
     #[inline(always)]

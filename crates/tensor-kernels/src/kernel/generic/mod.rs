@@ -6,6 +6,10 @@ mod byte_tiles;
 mod copy;
 mod few_rows;
 mod finish;
+#[cfg(feature = "elementwise")]
+mod finished_rows;
+#[cfg(feature = "elementwise")]
+mod finishes;
 mod gather;
 mod indexed;
 mod interleave;
@@ -17,6 +21,7 @@ pub(super) mod register;
 mod row_writer;
 mod shuffled;
 mod shuffles;
+mod source;
 mod stitch;
 mod transpose;
 mod unroll;

@@ -21,6 +21,7 @@ use super::{
     copy::copy_plain,
     finish::Epilogue,
     register::{Computes, Registers},
+    source::Strided,
     unroll::unrolled,
 };
 use crate::{
@@ -107,10 +108,10 @@ unsafe fn tile<V: FunnelShift + Computes, L: Unit, E: Epilogue>(
     (first, done): (bool, usize),
     epilogue: E,
 ) {
-    // SAFETY: M1 holds: the source rows have `PER_LANE` elements from here on.
-    let columns = unsafe { V::load_columns::<L>(token, block.src, block.src_step) };
-    // SAFETY: F1 holds for the block.
-    let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| block.dst_row(i), None) };
+    let source = (Strided(block.src_step), block.src);
+    // SAFETY: M1 holds: the source rows have `PER_LANE` elements from here on. F1 holds for the
+    // block.
+    let columns = unsafe { epilogue.load::<V, L>(token, source, |i| block.dst_row(i), None) };
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
         // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
         unsafe {

@@ -34,11 +34,14 @@ use std::marker::PhantomData;
 
 use pulp::NullaryFnOnce;
 
+#[cfg(feature = "elementwise")]
+use super::finish::Several;
 use super::{
     byte_tiles, copy, few_rows,
     finish::{Epilogue, Keep},
     gather, interleave,
     register::{Computes, Registers, Vector},
+    source::Strided,
     unroll::unrolled,
 };
 #[cfg(feature = "elementwise")]
@@ -75,11 +78,12 @@ struct Transpose<R, L> {
 ///
 /// Invariant: only [`finished`] makes it; that of [`Transpose`], and F1.
 #[cfg(feature = "elementwise")]
-struct TransposeFinished<'f, R, L> {
+struct TransposeFinished<'f, R, L, E> {
     isa: R,
     block: TransposeBlock,
     stores: Stores,
     finishing: &'f Finishing,
+    epilogue: E,
     unit: PhantomData<L>,
 }
 
@@ -131,42 +135,35 @@ pub(super) unsafe fn finished<R: Registers, L: Unit>(
         Stores::Plain | Stores::Narrow => [block, nothing, nothing],
     };
     for (block, stores) in parts.into_iter().zip([Stores::Plain, stores, Stores::Plain]) {
-        if block.nu > 0 && block.nv > 0 {
-            isa.vectorize(TransposeFinished {
-                isa,
-                block,
-                stores,
-                finishing,
-                unit: PhantomData::<L>,
-            });
+        if block.nu == 0 || block.nv == 0 {
+            continue;
+        }
+        let unit = PhantomData::<L>;
+        if finishing.transposes_others() {
+            let epilogue = Several(finishing);
+            isa.vectorize(TransposeFinished { isa, block, stores, finishing, epilogue, unit });
+        } else {
+            let epilogue = finishing;
+            isa.vectorize(TransposeFinished { isa, block, stores, finishing, epilogue, unit });
         }
     }
 }
 
 #[cfg(feature = "elementwise")]
-impl<R: Registers, L: Unit> NullaryFnOnce for TransposeFinished<'_, R, L> {
+impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for TransposeFinished<'_, R, L, E> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Self { isa, block, stores, finishing, .. } = self;
+        let Self { isa, block, stores, finishing, epilogue, .. } = self;
         if block.nu < L::PER_LANE || block.nv < L::PER_LANE {
             // SAFETY: the invariant.
             unsafe { portable::transpose_finished::<L>(block, finishing) }
             return;
         }
-        let is_narrow = block.nu < R::Full::LANES * L::PER_LANE;
-        if reads_along_rows::<R, L>(block) || is_narrow && may_read_along_rows::<R, L>(block) {
-            // SAFETY: the invariant; the extents hold a lane by a register. Blocks of whole lines,
-            // which may be streamed, are not read so.
-            unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, finishing) }
-        } else if !is_narrow {
-            // SAFETY: the invariant; the extents hold a register by a lane.
-            unsafe { wide_tiles::<R, L, _>(isa, block, stores, finishing) }
-        } else {
-            // SAFETY: the invariant; the extents hold a lane by a lane.
-            unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, finishing) }
-        }
+        // SAFETY: the invariant; the extents hold a lane by a lane. Blocks of whole lines, which
+        // may be streamed, have the destination rows of a register.
+        unsafe { tiles::<R, L, E>(isa, block, stores, epilogue) }
     }
 }
 
@@ -234,11 +231,11 @@ unsafe fn whole_lines<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
 unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     if const { L::PER_LANE == 1 } {
         // SAFETY: M1 to M3 hold for the block; an element is a lane, and no extent is 0.
-        return unsafe { tiles::<R, L>(isa, block) };
+        return unsafe { tiles::<R, L, _>(isa, block, Stores::Plain, Keep) };
     }
     match (block.nu >= L::PER_LANE, block.nv >= L::PER_LANE) {
         // SAFETY: M1 to M3 hold for the block; both extents are at least a lane.
-        (true, true) => unsafe { tiles::<R, L>(isa, block) },
+        (true, true) => unsafe { tiles::<R, L, _>(isa, block, Stores::Plain, Keep) },
         // SAFETY: M1 to M3 for the block, whose source rows are shorter than a lane.
         (true, false) => unsafe { gather::short_source_rows::<R, L, false>(isa, block) },
         // SAFETY: M1 to M3 for the block, whose destination rows are shorter than a lane.
@@ -248,25 +245,31 @@ unsafe fn any_block<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     }
 }
 
-/// Covers the block with tiles, of the widest register that fits.
+/// Covers the block with tiles, of the widest register that fits. Only blocks whose destination
+/// rows are whole lines may be streamed.
 ///
 /// # Safety
 ///
-/// M1 to M3 for the block; both extents are at least a lane.
+/// That of [`transpose`]; both extents are at least a lane.
 #[inline(always)]
-unsafe fn tiles<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
+unsafe fn tiles<R: Registers, L: Unit, E: Epilogue>(
+    isa: R,
+    block: TransposeBlock,
+    stores: Stores,
+    epilogue: E,
+) {
     if reads_along_rows::<R, L>(block) {
         // SAFETY: the extents hold a lane by a register.
-        unsafe { few_rows::transpose::<R::Native, L, _>(isa.into(), block, Keep) }
+        unsafe { few_rows::transpose::<R::Native, L, E>(isa.into(), block, epilogue) }
     } else if block.nu >= R::Full::LANES * L::PER_LANE {
         // SAFETY: the extents hold a register by a lane.
-        unsafe { wide_tiles::<R, L, _>(isa, block, Stores::Plain, Keep) }
+        unsafe { wide_tiles::<R, L, E>(isa, block, stores, epilogue) }
     } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a half register by a lane.
-        unsafe { cover::<R::Half, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
+        unsafe { cover::<R::Half, L, E>(isa.into(), block, 1, Stores::Plain, epilogue) }
     } else {
         // SAFETY: the extents hold a lane by a lane.
-        unsafe { cover::<R::Lane, L, _>(isa.into(), block, 1, Stores::Plain, Keep) }
+        unsafe { cover::<R::Lane, L, E>(isa.into(), block, 1, Stores::Plain, epilogue) }
     }
 }
 
@@ -395,10 +398,9 @@ unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
 ) {
     unrolled!(p in 0..lanes_per_tile(L::WIDTH), 4 => if p < lanes {
         let part = block.columns_from::<L>(p * L::PER_LANE);
-        // SAFETY: M1 holds: the source rows have `lanes` lanes.
-        let columns = unsafe { V::load_columns::<L>(token, part.src, part.src_step) };
-        // SAFETY: F1 holds for the block.
-        let columns = unsafe { epilogue.apply::<V, L>(token, columns, |i| part.dst_row(i), None) };
+        let source = (Strided(part.src_step), part.src);
+        // SAFETY: M1 holds: the source rows have `lanes` lanes. F1 holds for the block.
+        let columns = unsafe { epilogue.load::<V, L>(token, source, |i| part.dst_row(i), None) };
         unrolled!(i in 0..L::PER_LANE, 16 => {
             // SAFETY: M2 holds: the destination rows have room for a register; M4 if streamed.
             unsafe { columns[i].put(part.dst_row(i), stores) }

@@ -36,7 +36,7 @@ pub(super) fn flush<I: Isa>(
         };
         // SAFETY: the rows' bytes are in scratch, at the same offset within a line as in the
         // destination.
-        unsafe { isa.flush(rows) };
+        unsafe { isa.flush::<u8>(rows) };
     }
 }
 

@@ -20,7 +20,14 @@ struct Buffer {
     place: Rows<*mut u8>,
 }
 
-impl<I: Isa> Tiles<'_, I> {
+impl<'a, I: Isa> Tiles<'a, I> {
+    /// The same transpose, by kernels that copy.
+    #[inline(always)]
+    fn copies(self) -> Tiles<'a, I::Copies> {
+        let Self { units: Units { isa, width }, plan, src, dst } = self;
+        Tiles { units: Units { isa: isa.copies(), width }, plan, src, dst }
+    }
+
     /// # Safety
     /// M1, M2 and M3 for the elements.
     #[inline(always)]
@@ -45,9 +52,6 @@ impl<I: Isa> Tiles<'_, I> {
                     let row = staged_rows(scratch, layout, start, (nv, bytes));
                     let staged = (row, (layout.rows.pitch / self.units.width) as isize);
                     let (first, extents) = ((column, (j2 + k, j)), (nu2, nu, nv));
-                    // SAFETY: M1 holds for these elements; `staged_rows` has checked the rows of
-                    // scratch, `rows` those of the buffer.
-                    unsafe { self.stage(first, extents, staged, buffer) };
                     let rows = StagedRows {
                         src: row,
                         src_step: layout.rows.pitch as isize,
@@ -60,10 +64,18 @@ impl<I: Isa> Tiles<'_, I> {
                         tail_shift: done / CACHE_LINE * CACHE_LINE
                             - before / CACHE_LINE * CACHE_LINE,
                     };
+                    if self.units.isa.finishes_rows() {
+                        // SAFETY: M1 holds for these elements; `staged_rows` has checked the rows
+                        // of scratch, `rows` those of the buffer.
+                        unsafe { self.copies().stage(first, extents, staged, buffer) };
+                    } else {
+                        // SAFETY: as above.
+                        unsafe { self.stage(first, extents, staged, buffer) };
+                    }
                     // SAFETY: the rows have just been filled, at the same offset in a line as in
                     // the destination, with a line before and after each (`staged_rows` has checked
                     // it).
-                    unsafe { self.units.isa.flush(rows) };
+                    unsafe { self.units.flush(rows) };
                 }
             });
         });
@@ -98,7 +110,7 @@ impl<I: Isa> Tiles<'_, I> {
                 let extents = (streams.min(nu - c), nv);
                 match buffer {
                     // SAFETY: M1 holds for these columns, and the rows of scratch hold them.
-                    None => unsafe { self.transpose_to_scratch(src, (staged, step), extents) },
+                    None => unsafe { self.transpose_rows(src, (staged, step), extents) },
                     // SAFETY: the same; the buffer has a row for each of them.
                     Some(buffer) => unsafe {
                         self.transpose_buffered(src, buffer, (staged, step), extents);
@@ -126,32 +138,45 @@ impl<I: Isa> Tiles<'_, I> {
         unsafe { self.units.transpose((place.0.cast_const(), place.1), scratch, extents) };
     }
 
-    /// Transposes `nu` columns of `nv` rows, units or runs, into scratch, whose rows are `step`
-    /// units apart.
+    /// Transposes `nu` columns of `nv` rows, units or runs, to rows that are `step` units apart.
     ///
     /// # Safety
-    /// M1 for the elements, and M2 for as many in scratch.
+    /// M1, M2 and M3 for the elements.
     #[inline(always)]
-    unsafe fn transpose_to_scratch(
-        self,
-        src: *const u8,
-        (scratch, step): Rows<*mut u8>,
-        (nu, nv): Pair,
-    ) {
+    unsafe fn transpose_rows(self, src: *const u8, (dst, step): Rows<*mut u8>, (nu, nv): Pair) {
         let Streamed { u, runs, .. } = *self.plan;
         if runs == Runs::UNITS {
-            // SAFETY: this function's contract; scratch overlaps no source.
-            return unsafe { self.units.transpose_far((src, u.stride), (scratch, step), (nu, nv)) };
+            // SAFETY: this function's contract.
+            return unsafe { self.units.transpose_far((src, u.stride), (dst, step), (nu, nv)) };
         }
         let columns = Loop { len: nu, strides: [runs.len as isize, u.stride] };
         let rows = Loop { len: nv, strides: [step, runs.step] };
         // The overhead around the inner loop is paid least often if it is the longer one, but only
-        // along the columns scratch is written line by line.
+        // along the columns the rows are written line by line.
         let loops = if nu < FEW_COLUMNS && nv > nu { [rows, columns] } else { [columns, rows] };
         let Units { isa, width } = self.units;
         let loops = loops.map(|l| l.in_bytes(width));
-        // SAFETY: this function's contract; scratch overlaps no source.
-        unsafe { short_runs::copy_far_runs(isa, src, scratch, runs.len * width, loops) };
+        // SAFETY: this function's contract.
+        unsafe { short_runs::copy_far_runs(isa, src, dst, runs.len * width, loops) };
+    }
+
+    /// Copies runs to their places, through the cache.
+    ///
+    /// # Safety
+    /// M1, M2 and M3 for the elements.
+    #[inline(always)]
+    pub(super) unsafe fn write_runs(self) {
+        let Streamed { u, v, .. } = *self.plan;
+        self.for_rows(|(j2, j), (n2, nv)| {
+            self.for_columns((1, u.len), u.len, |column, (_, nu)| {
+                for j2 in j2..j2 + n2 {
+                    let (src, dst) =
+                        (self.source(column, (j2, j)), self.destination(column, (j2, j)));
+                    // SAFETY: M1 to M3 hold for a part of the elements.
+                    unsafe { self.transpose_rows(src, (dst, v.stride), (nu, nv)) };
+                }
+            });
+        });
     }
 
     /// The source rows that are packed at a time: fewer if they share sets of a first-level cache.
@@ -184,11 +209,23 @@ impl<I: Isa> Tiles<'_, I> {
                 let src = src.wrapping_offset(self.units.bytes(i as isize * u.stride));
                 let first = first.wrapping_add(i * runs.len * self.units.width);
                 let nu = streams.min(u.len - i);
-                // SAFETY: M1 holds for these elements; `start` has checked that they fit the
-                // scratch, in which rows lie as in the destination.
-                unsafe { self.transpose_to_scratch(src, (first, v.stride), (nu, nv)) };
+                let (scratch, extents) = ((first, v.stride), (nu, nv));
+                if self.units.isa.finishes_rows() {
+                    // SAFETY: M1 holds for these elements; `start` has checked that they fit the
+                    // scratch, in which rows lie as in the destination.
+                    unsafe { self.copies().transpose_rows(src, scratch, extents) };
+                } else {
+                    // SAFETY: as above.
+                    unsafe { self.transpose_rows(src, scratch, extents) };
+                }
             }
             let start = dst.wrapping_sub(before);
+            let bytes = row * nv * self.units.width;
+            if self.units.isa.finishes_rows() {
+                let rows = StagedRows::one(packed, start, bytes);
+                // SAFETY: the scratch has just been written, with the elements for these places.
+                unsafe { self.units.finish_rows(rows) };
+            }
             // SAFETY: the scratch has just been written; M2 holds for as many elements without gaps
             // at `start`.
             unsafe { self.units.run(packed, start, row * nv, Stores::NonTemporal) };

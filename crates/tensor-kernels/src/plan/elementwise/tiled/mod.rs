@@ -19,7 +19,8 @@
 //! unless the result is larger than the caches.
 //! Several transposed inputs of the same strides, computed in their order and only the results
 //! transposed: 1.3 to 2.2 times as long out of cache (Zen 4), whatever the tile, because results
-//! are then written in short runs. In cache it is faster, and `run::small` does it.
+//! are then written in short runs. In cache it is faster, and `run::small` does it. Floats are
+//! transposed together where copies are transposes (`run::finished`).
 //! Packing rows of 8 to 200 elements that descend in one of several inputs, which are computed one
 //! by one (`run::bounce`): 1.2 to 2 times as long for most differences of an array and its flipped
 //! rows, 0.1 to 12 MB (Zen 5).
