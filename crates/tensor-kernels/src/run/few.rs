@@ -3,7 +3,8 @@
 //!
 //! The result is contiguous. The loops over all operands are fused. If they end in rows, the
 //! operation runs on these. Otherwise each operand in another order than the result's is copied by
-//! the same loops, and the operation runs once.
+//! the same loops, and the operation runs once. If several inputs lie alike, it runs in their
+//! order, and its results are copied.
 
 use std::mem::MaybeUninit;
 
@@ -50,7 +51,10 @@ pub(super) fn compute<const N: usize>(
         are_copied &= few.is_copied(&loops, k, len);
     }
     if are_copied {
-        few.copied(&loops, len);
+        match few.order_of_inputs(&loops, len) {
+            Some(input) => few.computed_in_order(&loops, input, len),
+            None => few.copied(&loops, len),
+        }
     }
     are_copied
 }
@@ -156,6 +160,53 @@ impl<const N: usize> Few<'_, '_, '_, N> {
             return None;
         }
         FewTransposes::of(self.operands.widths[k], loops.of_operand(k))
+    }
+
+    /// An input in whose order all elements are computed: several inputs lie as it does, without
+    /// gaps, the others are single elements, and there is room for the results.
+    #[inline(always)]
+    fn order_of_inputs(&self, loops: &FewLoops<N>, len: usize) -> Option<usize> {
+        let width = self.operands.widths[0];
+        if N < 3 || !width.is_power_of_two() || len.saturating_mul(width) > size_of::<Copied>() {
+            return None;
+        }
+        let (mut first, mut several) = (None, false);
+        for k in 1..N {
+            match (loops.row(k), first) {
+                (Row::Scalar, _) => {}
+                (Row::Packed, None) if self.operands.layouts[k].is_dense() => first = Some(k),
+                (Row::Packed, Some(first)) if loops.lie_alike(k, first) => several = true,
+                _ => return None,
+            }
+        }
+        first.filter(|_| several)
+    }
+
+    /// Computes one row in the order of `input`, and copies the results to their places.
+    #[inline(never)]
+    fn computed_in_order(&self, loops: &FewLoops<N>, input: usize, len: usize) {
+        let mut results: Copied = [const { MaybeUninit::uninit() }; _];
+        let row = results.as_mut_ptr().cast::<u8>();
+        let (widths, ptrs) = (&self.operands.widths, self.operands.first());
+        let is_scalar = std::array::from_fn(|k| k > 0 && loops.row(k) == Row::Scalar);
+        let mut block = RowBlock { ptrs, row_strides: [0; N], is_scalar, rows: 1, len };
+        block.ptrs[0] = row;
+        // SAFETY: O1 and O3: the inputs have `len` elements in one order, from the first on, as
+        // they are dense, or one element. There is room for as many results (`order_of_inputs`),
+        // aligned for 16 bytes.
+        unsafe { bounce::compute(self.operation, self.simd, widths, &mut block) };
+        let (from, to, width) = (row.cast_const(), ptrs[0], widths[0]);
+        let transposes = (len >= MIN_TRANSPOSED_WITHOUT_PLAN)
+            .then(|| FewTransposes::of(width, loops.of_operand(input)))
+            .flatten();
+        if let Some(transposes) = transposes {
+            // SAFETY: the results have been written in the order of the input, without gaps; O2
+            // holds for operand 0.
+            unsafe { transposes.copy(self.simd, width, from, to) };
+        } else {
+            // SAFETY: as above.
+            unsafe { copy_few(width, (from, input), to, loops) };
+        }
     }
 
     /// Copies operands in another order than the result's, which [are copied](Self::is_copied), and

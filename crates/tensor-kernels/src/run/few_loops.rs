@@ -96,6 +96,16 @@ impl<const N: usize> FewLoops<N> {
             _ => Row::Packed,
         }
     }
+
+    /// Do two operands have the same strides?
+    #[inline(always)]
+    pub(super) fn lie_alike(&self, a: usize, b: usize) -> bool {
+        let mut all = true;
+        for l in &self.0 {
+            all &= l.strides[a] == l.strides[b];
+        }
+        all
+    }
 }
 
 /// A loop over operand 0 and operand `k`.

@@ -12,8 +12,11 @@ use tensor_kernels::{
 use super::common::run_configs;
 
 /// Shapes of arrays, and the order in which their dimensions are read.
-const ORDERS: [(&[usize], &[usize]); 19] = [
+const ORDERS: [(&[usize], &[usize]); 22] = [
     (&[0, 40], &[1, 0]),
+    (&[5, 6], &[1, 0]),
+    (&[4, 8, 4], &[2, 1, 0]),
+    (&[14, 9], &[1, 0]),
     (&[37, 41], &[1, 0]),
     (&[64, 64], &[1, 0]),
     (&[130, 129], &[1, 0]),
