@@ -1,6 +1,7 @@
 //! Rows in scratch on their way to the destination.
 
-/// Rows staged in scratch, ready to be written by [`Isa::flush`](super::Isa::flush). Steps are in bytes.
+/// Rows staged in scratch, ready to be written by [`Isa::flush`](super::Isa::flush). Steps are in
+/// bytes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
