@@ -157,7 +157,7 @@ pub(crate) trait Fold<T>: Sync {
     }
 
     /// The type of a partial result.
-    type Accumulator: Copy;
+    type Accumulator: Copy + 'static;
     /// The result.
     type Output: Element;
 
