@@ -77,10 +77,15 @@ pub(super) fn compute<const N: usize>(
             .unwrap_or(false)
 }
 
-/// Can it pay to transpose several of few inputs in registers, if they could be computed in their
-/// own order? With three inputs it takes up to 1.4 times as long (Zen 5).
-pub(super) fn pays_small(elements: usize, width: usize, inputs: usize) -> bool {
-    inputs == 2 && elements.saturating_mul(width) >= MIN_SEVERAL_TRANSPOSED_BYTES
+/// Can it pay to transpose in registers several of few inputs that lie as `input` does, and could
+/// be computed in its order? With three inputs it takes up to 1.4 times as long (Zen 5).
+pub(super) fn pays_small<const N: usize>(result: &Layout, input: &Layout, width: usize) -> bool {
+    let has_side = |layout: &Layout| {
+        let mut dims = layout.shape().iter().zip(layout.strides());
+        dims.any(|(&len, &stride)| stride == 1 && len >= MIN_SEVERAL_TRANSPOSED_SIDE)
+    };
+    let bytes = result.numel().saturating_mul(width);
+    N == 3 && bytes >= MIN_SEVERAL_TRANSPOSED_BYTES && has_side(result) && has_side(input)
 }
 
 /// Fewer results without gaps are computed in one row (`small`).
@@ -179,8 +184,7 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
         let finish = op.with_transposed(transposed - 1);
         let has_order_of_inputs = roles.contains(&Role::TransposedToo)
             && small::has_order_of_inputs(exec, layouts, &[width; N]);
-        let pays = pays_small(layouts[0].numel(), width, N - 1);
-        if has_order_of_inputs && !pays {
+        if has_order_of_inputs && !pays_small::<N>(layouts[0], layouts[transposed], width) {
             return None;
         }
         Some(Self { machine, layouts, width, roles, transposed, finish, has_order_of_inputs })
@@ -240,7 +244,7 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
         if let Inner::Streamed(ref plan) = work.inner {
             let pays = match self.transposes_several() {
                 true => stream::transposes_tiles(plan, work.unit),
-                false => stream::has_long_rows(plan, work.unit),
+                false => stream::has_long_rows(plan, work.unit, self.machine),
             };
             return !self.reads_others() && pays;
         }
@@ -250,7 +254,7 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
         let columns = if self.finish.is_slow() { register } else { lane };
         let is_tile = matches!(work.inner, Inner::Tile { .. });
         if self.has_order_of_inputs {
-            return is_tile && u.min(v) >= MIN_SEVERAL_TRANSPOSED_SIDE;
+            return is_tile;
         }
         // Tiles of several operands overlap those before less if blocks are large.
         if self.transposes_several() {

@@ -18,6 +18,8 @@ mod staged;
 
 use super::workspace::Scratch;
 #[cfg(feature = "elementwise")]
+use crate::exec::Machine;
+#[cfg(feature = "elementwise")]
 use crate::tuning::{MIN_FINISHED_ROW_BYTES, MIN_FINISHED_ROWS, MIN_PACKED_FINISHED_ROWS};
 use crate::{
     kernel::{Isa, Units, prefetch},
@@ -90,11 +92,13 @@ pub(super) fn transposes_tiles(plan: &Streamed, unit: usize) -> bool {
 /// Are rows long enough for the transpose to be faster than one by tiles of an elementwise
 /// operation?
 #[cfg(feature = "elementwise")]
-pub(super) fn has_long_rows(plan: &Streamed, unit: usize) -> bool {
+pub(super) fn has_long_rows(plan: &Streamed, unit: usize, machine: &Machine) -> bool {
     let row_bytes = plan.u.len * unit;
     match plan.lines {
         _ if plan.runs != Runs::UNITS => false,
-        Lines::Packed => plan.v.len >= MIN_PACKED_FINISHED_ROWS,
+        Lines::Packed => {
+            plan.v.len >= MIN_PACKED_FINISHED_ROWS && plan.len() * unit / 2 >= machine.stream
+        }
         _ if plan.v.len >= MAX_TILE_ROWS => row_bytes >= 2 * CACHE_LINE,
         _ => plan.v.len >= MIN_FINISHED_ROWS && row_bytes >= MIN_FINISHED_ROW_BYTES,
     }

@@ -46,6 +46,8 @@ use super::{
 };
 #[cfg(feature = "elementwise")]
 use crate::kernel::register_op::Finishing;
+#[cfg(feature = "elementwise")]
+use crate::tuning::FINISHED_ALONG_ROWS_REGISTERS;
 use crate::{
     kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
     memory::{CACHE_LINE, Stores},
@@ -161,9 +163,17 @@ impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for TransposeFinished<'_,
             unsafe { portable::transpose_finished::<L>(block, finishing) }
             return;
         }
-        // SAFETY: the invariant; the extents hold a lane by a lane. Blocks of whole lines, which
-        // may be streamed, have the destination rows of a register.
-        unsafe { tiles::<R, L, E>(isa, block, stores, epilogue) }
+        let is_narrow = block.nu < R::Full::LANES * L::PER_LANE;
+        let register = const { R::Native::LANES * L::PER_LANE };
+        if is_narrow && has_lanes::<R, L>() && block.nv >= FINISHED_ALONG_ROWS_REGISTERS * register
+        {
+            // SAFETY: the invariant; the extents hold a lane by a register.
+            unsafe { few_rows::transpose::<R::Native, L, E>(isa.into(), block, epilogue) }
+        } else {
+            // SAFETY: the invariant; the extents hold a lane by a lane. Blocks of whole lines,
+            // which may be streamed, have the destination rows of a register.
+            unsafe { tiles::<R, L, E>(isa, block, stores, epilogue) }
+        }
     }
 }
 
@@ -287,8 +297,13 @@ fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
 /// Do source rows hold a register, of several lanes of several elements?
 #[inline(always)]
 fn may_read_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
-    let has_lanes = const { R::Native::LANES > 1 && L::PER_LANE > 1 };
-    has_lanes && block.nv >= R::Native::LANES * L::PER_LANE
+    has_lanes::<R, L>() && block.nv >= R::Native::LANES * L::PER_LANE
+}
+
+/// Has a register several lanes of several elements?
+#[inline(always)]
+const fn has_lanes<R: Registers, L: Unit>() -> bool {
+    R::Native::LANES > 1 && L::PER_LANE > 1
 }
 
 /// Covers the block with tiles of whole registers.
