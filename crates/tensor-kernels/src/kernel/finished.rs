@@ -80,7 +80,7 @@ impl<I: Isa> Isa for Finished<'_, I> {
         self.isa
     }
 
-    /// Operands that are transposed too are not staged.
+    /// If other operands are transposed too, what is staged are results already.
     #[inline(always)]
     fn finishes_rows(self) -> bool {
         !self.finishing.transposes_others()
