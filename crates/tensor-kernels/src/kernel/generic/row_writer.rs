@@ -8,6 +8,7 @@
 
 #[cfg(feature = "elementwise")]
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use pulp::NullaryFnOnce;
 
@@ -164,12 +165,17 @@ unsafe fn flush_row<R: Registers, W: OnTheWay>(
     }
 }
 
+/// A line of results.
+#[repr(align(64))]
+struct Line([MaybeUninit<u8>; CACHE_LINE]);
+
 /// Writes the bytes from `from` to `to` of a line of scratch to a line of the destination. An
-/// operation is computed on the whole line, in scratch.
+/// operation is computed on the whole line; scratch keeps its elements, which may be written again
+/// with the columns that follow.
 ///
 /// # Safety
 ///
-/// M1 to M3 for these bytes. The line of scratch can be read and written; F1 for all of it.
+/// M1 to M3 for these bytes. The line of scratch can be read; F1 for all of it.
 #[inline(always)]
 unsafe fn write_part<R: Registers, W: OnTheWay>(
     isa: R,
@@ -177,13 +183,17 @@ unsafe fn write_part<R: Registers, W: OnTheWay>(
     (from, to): (usize, usize),
     on_the_way: W,
 ) {
+    let mut results = Line([MaybeUninit::uninit(); CACHE_LINE]);
+    let mut src = src.cast_const();
     if W::CHANGES && from < to {
         // SAFETY: this function's contract.
-        let line = unsafe { R::Full::load(isa.into(), src.cast_const()) };
+        let line = unsafe { R::Full::load(isa.into(), src) };
         // SAFETY: this function's contract.
         let line = unsafe { on_the_way.line(isa.into(), line, dst) };
-        // SAFETY: this function's contract.
-        unsafe { line.store(src) }
+        let place = results.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: a line of results.
+        unsafe { line.store(place) }
+        src = place;
     }
     // SAFETY: M1 to M3 hold for these bytes.
     unsafe { copy_plain(isa, src.wrapping_add(from), dst.wrapping_add(from), to - from) }
