@@ -326,6 +326,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     /// # Safety
     ///
     /// M1, M2, M3 for the rows. Columns that are not the first follow those of the previous call.
+    /// The first ones reach the end of their line, unless rows end with them.
     /// In scratch the line before each row and the line after it can be read and written. In every
     /// row `src` and `dst` have the same offset within a cache line.
     #[inline(always)]

@@ -135,6 +135,7 @@ unsafe fn flush_row<R: Registers, W: OnTheWay>(
 ) {
     let before = src.addr() % CACHE_LINE;
     let end = before + rows.bytes;
+    debug_assert!(!rows.is_first || rows.is_last || end >= CACHE_LINE, "a part of a line");
     let (src, dst) = (src.wrapping_sub(before), dst.wrapping_sub(before));
     let mut at = 0;
     if rows.is_first && before > 0 {
@@ -170,8 +171,7 @@ unsafe fn flush_row<R: Registers, W: OnTheWay>(
 struct Line([MaybeUninit<u8>; CACHE_LINE]);
 
 /// Writes the bytes from `from` to `to` of a line of scratch to a line of the destination. An
-/// operation is computed on the whole line; scratch keeps its elements, which may be written again
-/// with the columns that follow.
+/// operation is computed on the whole line; scratch keeps its elements.
 ///
 /// # Safety
 ///

@@ -1,10 +1,13 @@
 //! Rows that are staged in scratch and written as whole lines.
 
 use super::{Isa, Job, Line, check};
-use crate::{kernel::StagedRows, memory::CACHE_LINE};
+use crate::{
+    kernel::{StagedRows, unit::Unit},
+    memory::CACHE_LINE,
+};
 
 /// Stages rows in scratch, `at_once` bytes at a time, each at its offset within a line.
-pub(super) fn flush<I: Isa>(
+pub(super) fn flush<I: Isa, L: Unit>(
     isa: I,
     (src, dst): (*const u8, *mut u8),
     dst_step: isize,
@@ -36,7 +39,7 @@ pub(super) fn flush<I: Isa>(
         };
         // SAFETY: the rows' bytes are in scratch, at the same offset within a line as in the
         // destination.
-        unsafe { isa.flush::<u8>(rows) };
+        unsafe { isa.flush::<L>(rows) };
     }
 }
 
@@ -51,6 +54,58 @@ fn flushed_rows_leave_in_whole_lines_and_completely() {
                     Job::Flush { dst_stride: (len + gap) as isize, len, rows: 5, at_once },
                     skew,
                 );
+            }
+        }
+    }
+}
+
+/// Elements that do not fill a line are moved, and computed when they are written.
+#[cfg(feature = "elementwise")]
+#[test]
+fn flushed_rows_are_computed_once() {
+    use crate::{
+        exec::SimdLevel,
+        kernel::{Finish, Finished, Finishing, Kernel, OtherOperand, dispatch},
+    };
+
+    struct Negated<'f> {
+        finishing: &'f Finishing,
+        dst_step: isize,
+        extents: [usize; 3],
+    }
+
+    impl Kernel for Negated<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) {
+            let isa = Finished::new(isa, self.finishing);
+            let operands = (self.finishing.source, self.finishing.result);
+            flush::<_, u32>(isa, operands, self.dst_step, self.extents);
+        }
+    }
+
+    const ROWS: usize = 3;
+    for simd in SimdLevel::available() {
+        for (len, at_once) in [(1, 16), (15, 16), (40, 16), (75, 25), (130, 16), (130, 64)] {
+            for (gap, skew) in [(0, 0), (0, 5), (3, 15), (16, 1)] {
+                let src: Vec<f32> = (1..=ROWS * len).map(|at| at as f32).collect();
+                let mut lines = vec![Line([0xEE; CACHE_LINE]); ROWS * (len + gap) / 16 + 3];
+                let dst = lines.as_mut_ptr().cast::<f32>().wrapping_add(skew);
+                let source = src.as_ptr().cast::<u8>();
+                let other = OtherOperand { base: source, is_transposed: false, mask: 0 };
+                let result = dst.cast::<u8>();
+                let finishing =
+                    &Finishing { finish: Finish::Neg, result, source, others: [other; 2] };
+                let dst_step = 4 * (len + gap) as isize;
+                let extents = [4 * len, ROWS, 4 * at_once];
+                dispatch(simd, Negated { finishing, dst_step, extents });
+                for (at, x) in src.iter().enumerate() {
+                    let place = dst.wrapping_add(at / len * (len + gap) + at % len);
+                    // SAFETY: an element of a row of the destination.
+                    let found = unsafe { place.read() };
+                    assert_eq!(found, -x, "{simd} {at} of {len}, {at_once} at once, {gap} {skew}");
+                }
             }
         }
     }

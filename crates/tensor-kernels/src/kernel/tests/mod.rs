@@ -209,7 +209,7 @@ impl<L: Unit> Kernel for Call<L> {
                 unsafe { short_fills::fill_runs(src, dst, len, iterations) }
             }
             Job::Flush { dst_stride, len, rows, at_once } => {
-                flushed::flush(
+                flushed::flush::<_, L>(
                     isa,
                     (src.cast(), dst.cast()),
                     dst_stride * L::WIDTH as isize,
