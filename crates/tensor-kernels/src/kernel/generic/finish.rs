@@ -54,6 +54,30 @@ impl Epilogue for Keep {
     }
 }
 
+/// The registers of results of an operation: `each!` with the registers that it needs, of the
+/// transposed element and of other operands by their numbers, and what it makes of them.
+#[cfg(feature = "elementwise")]
+macro_rules! by_operation {
+    ($finish:expr, $each:ident, $V:ident, $L:ident, $token:ident) => {
+        match $finish {
+            Finish::Neg => $each!(t => t.neg::<$L>()),
+            Finish::Abs => $each!(t => t.abs::<$L>()),
+            Finish::Sqrt => $each!(t => t.sqrt::<$L>()),
+            Finish::Relu => $each!(t => t.relu::<$L>()),
+            Finish::Square => $each!(t => t.mul::<$L>(t)),
+            Finish::Recip => $each!(t => $V::one::<$L>($token).div::<$L>(t)),
+            Finish::Add => $each!(t, x: 0 => t.add::<$L>(x)),
+            Finish::Sub => $each!(t, x: 0 => t.sub::<$L>(x)),
+            Finish::SubFrom => $each!(t, x: 0 => x.sub::<$L>(t)),
+            Finish::Mul => $each!(t, x: 0 => t.mul::<$L>(x)),
+            Finish::Div => $each!(t, x: 0 => t.div::<$L>(x)),
+            Finish::DivInto => $each!(t, x: 0 => x.div::<$L>(t)),
+            Finish::MulAdd => $each!(t, x: 0, y: 1 => t.mul_add::<$L>(x, y)),
+            Finish::AddProduct => $each!(t, x: 0, y: 1 => x.mul_add::<$L>(y, t)),
+        }
+    };
+}
+
 #[cfg(feature = "elementwise")]
 impl Epilogue for &Finishing {
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
@@ -78,22 +102,7 @@ impl Epilogue for &Finishing {
                 })
             };
         }
-        match self.finish {
-            Finish::Neg => each!(t => t.neg::<L>()),
-            Finish::Abs => each!(t => t.abs::<L>()),
-            Finish::Sqrt => each!(t => t.sqrt::<L>()),
-            Finish::Relu => each!(t => t.relu::<L>()),
-            Finish::Square => each!(t => t.mul::<L>(t)),
-            Finish::Recip => each!(t => V::one::<L>(token).div::<L>(t)),
-            Finish::Add => each!(t, x: 0 => t.add::<L>(x)),
-            Finish::Sub => each!(t, x: 0 => t.sub::<L>(x)),
-            Finish::SubFrom => each!(t, x: 0 => x.sub::<L>(t)),
-            Finish::Mul => each!(t, x: 0 => t.mul::<L>(x)),
-            Finish::Div => each!(t, x: 0 => t.div::<L>(x)),
-            Finish::DivInto => each!(t, x: 0 => x.div::<L>(t)),
-            Finish::MulAdd => each!(t, x: 0, y: 1 => t.mul_add::<L>(x, y)),
-            Finish::AddProduct => each!(t, x: 0, y: 1 => x.mul_add::<L>(y, t)),
-        }
+        by_operation!(self.finish, each, V, L, token);
         registers
     }
 }
@@ -117,38 +126,24 @@ impl Epilogue for Several<'_> {
         let Self(finishing) = self;
         // SAFETY: M1 holds for the elements of the tile.
         let mut registers = unsafe { source.load::<V, L>(token, src) };
-        let (mut x, mut y) = (registers, registers);
-        let tile = (source, src);
+        let (mut others, tile) = ([registers; 2], (source, src));
         // SAFETY: this function's contract.
-        unsafe { load_others::<V, L>(finishing, token, (0, &mut x), tile, at, lane_step) };
+        unsafe { load_others::<V, L>(finishing, token, (0, &mut others[0]), tile, at, lane_step) };
         if finishing.finish.others() > 1 {
+            let y = (1, &mut others[1]);
             // SAFETY: this function's contract.
-            unsafe { load_others::<V, L>(finishing, token, (1, &mut y), tile, at, lane_step) };
+            unsafe { load_others::<V, L>(finishing, token, y, tile, at, lane_step) };
         }
         macro_rules! each {
-            ($t:ident, $x:ident, $y:ident => $value:expr) => {
+            ($t:ident $(, $other:ident: $k:literal)* => $value:expr) => {
                 unrolled!(i in 0..L::PER_LANE, 16 => {
-                    let ($t, $x, $y) = (registers[i], x[i], y[i]);
+                    let $t = registers[i];
+                    $(let $other = others[$k][i];)*
                     registers[i] = $value;
                 })
             };
         }
-        match finishing.finish {
-            Finish::Add => each!(t, x, _y => t.add::<L>(x)),
-            Finish::Sub => each!(t, x, _y => t.sub::<L>(x)),
-            Finish::SubFrom => each!(t, x, _y => x.sub::<L>(t)),
-            Finish::Mul => each!(t, x, _y => t.mul::<L>(x)),
-            Finish::Div => each!(t, x, _y => t.div::<L>(x)),
-            Finish::DivInto => each!(t, x, _y => x.div::<L>(t)),
-            Finish::MulAdd => each!(t, x, y => t.mul_add::<L>(x, y)),
-            Finish::AddProduct => each!(t, x, y => x.mul_add::<L>(y, t)),
-            Finish::Neg
-            | Finish::Abs
-            | Finish::Sqrt
-            | Finish::Relu
-            | Finish::Square
-            | Finish::Recip => unreachable!("it has no other operands"),
-        }
+        by_operation!(finishing.finish, each, V, L, token);
         registers
     }
 }
@@ -192,24 +187,16 @@ pub(super) unsafe fn adjacent<V: Computes, L: Unit>(
     t: V,
     at: *mut u8,
 ) -> V {
-    // SAFETY: F1 holds for these elements.
-    let other = |k| unsafe { load_other(token, finishing, k, at, None) };
-    match finishing.finish {
-        Finish::Neg => t.neg::<L>(),
-        Finish::Abs => t.abs::<L>(),
-        Finish::Sqrt => t.sqrt::<L>(),
-        Finish::Relu => t.relu::<L>(),
-        Finish::Square => t.mul::<L>(t),
-        Finish::Recip => V::one::<L>(token).div::<L>(t),
-        Finish::Add => t.add::<L>(other(0)),
-        Finish::Sub => t.sub::<L>(other(0)),
-        Finish::SubFrom => V::sub::<L>(other(0), t),
-        Finish::Mul => t.mul::<L>(other(0)),
-        Finish::Div => t.div::<L>(other(0)),
-        Finish::DivInto => V::div::<L>(other(0), t),
-        Finish::MulAdd => t.mul_add::<L>(other(0), other(1)),
-        Finish::AddProduct => V::mul_add::<L>(other(0), other(1), t),
+    // A macro, because a closure might not be inlined.
+    macro_rules! each {
+        ($t:ident $(, $other:ident: $k:literal)* => $value:expr) => {{
+            let $t = t;
+            // SAFETY: F1 holds for these elements.
+            $(let $other: V = unsafe { load_other(token, finishing, $k, at, None) };)*
+            $value
+        }};
     }
+    by_operation!(finishing.finish, each, V, L, token)
 }
 
 /// The elements of another operand for a register of results at `at`.
