@@ -85,13 +85,13 @@ fn transposed(shape: &[usize], order: &[usize]) -> Vec<Layout> {
 }
 
 /// The layouts of another operand of a shape: dense, with gaps, one value, in reverse order.
-fn others(shape: &[usize]) -> Vec<Layout> {
+fn others(shape: &[usize]) -> [Layout; 3] {
     let dense = Layout::contiguous(shape).unwrap();
     let one = Layout::contiguous(vec![1; shape.len()]).unwrap().expand(shape).unwrap();
     let reversed: Vec<usize> = (0..shape.len()).rev().collect();
     let sizes: Vec<usize> = reversed.iter().map(|&dim| shape[dim]).collect();
     let otherwise = Layout::contiguous(&sizes).unwrap().permute(&reversed).unwrap();
-    vec![dense, one, otherwise]
+    [dense, one, otherwise]
 }
 
 /// Elements for a layout, from some index of the values on.
@@ -159,6 +159,17 @@ macro_rules! cases {
 
 /// Compares a case for one choice of layouts, written from several offsets of a cache line on.
 fn check<F: Float>(exec: &Exec, case: &Case<F>, layouts: [&Layout; 3], shift: usize) {
+    check_into(exec, case, layouts, &Layout::contiguous(layouts[0].shape()).unwrap(), shift);
+}
+
+/// The same with a result without gaps in any order.
+fn check_into<F: Float>(
+    exec: &Exec,
+    case: &Case<F>,
+    layouts: [&Layout; 3],
+    result: &Layout,
+    shift: usize,
+) {
     let inputs = [0, 1, 2].map(|k| elements::<F>(layouts[k], 31 * k));
     let views = [0, 1, 2].map(|k| TensorView::new(&inputs[k], layouts[k].clone()).unwrap());
     let lists = views.each_ref().map(listed);
@@ -168,12 +179,12 @@ fn check<F: Float>(exec: &Exec, case: &Case<F>, layouts: [&Layout; 3], shift: us
     let before = memory.clone();
     {
         let out = &mut memory[shift..];
-        let mut out = TensorViewMut::new(out, Layout::contiguous(shape).unwrap()).unwrap();
+        let mut out = TensorViewMut::new(out, result.clone()).unwrap();
         (case.run)(exec, views.each_ref(), &mut out).unwrap();
     }
-    for index in 0..numel {
+    let results = listed(&TensorView::new(&memory[shift..], result.clone()).unwrap());
+    for (index, &found) in results.iter().enumerate() {
         let expected = (case.expected)([0, 1, 2].map(|k| lists[k][index]));
-        let found = memory[shift + index];
         let what = || format!("{} of {layouts:?} at {index}, offset {shift}", case.name);
         assert!(found.is_same(expected), "{}: {found:?}, not {expected:?}", what());
     }
@@ -248,6 +259,52 @@ fn operands_of_f32_that_are_transposed_alike() {
 #[test]
 fn operands_of_f64_that_are_transposed_alike() {
     check_alike::<f64>(&cases!(f64));
+}
+
+/// Short dimensions that descend in all operands are adjacent elements in each: these are moved
+/// together, but they are not one number.
+fn check_descending<F: Float>(cases: &[Case<F>]) {
+    let shapes: [&[usize]; 6] =
+        [&[4, 4, 2], &[64, 64, 2], &[64, 64, 4], &[33, 40, 2], &[5, 31, 30, 2], &[40, 33, 3]];
+    let configs = run_configs();
+    let mut turn = 0;
+    for shape in shapes {
+        let last = shape.len() as isize - 1;
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        order.swap(0, 1);
+        let moved = Layout::contiguous(shape).unwrap().permute(&order).unwrap();
+        let result = Layout::contiguous(moved.shape()).unwrap();
+        for flips in [[true, true], [true, false], [false, true], [false, false]] {
+            let flipped = |layout: &Layout, flips: bool| match flips {
+                true => layout.flip([last]).unwrap(),
+                false => layout.clone(),
+            };
+            let (moved, result) = (flipped(&moved, flips[0]), flipped(&result, flips[1]));
+            let others = others(moved.shape()).map(|other| flipped(&other, flips[1]));
+            for case in cases {
+                for transposed in 0..case.inputs {
+                    turn += 1;
+                    let other = |k: usize| &others[(turn + k) % others.len()];
+                    let mut layouts = [other(0), other(1), other(2)];
+                    layouts[transposed] = &moved;
+                    configs[turn % configs.len()].run(|exec| {
+                        check_into(exec, case, layouts, &result, turn % 17);
+                        check_into(&exec.with_machine(TINY), case, layouts, &result, turn % 17);
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dimensions_of_f32_that_descend_in_operand_and_result() {
+    check_descending::<f32>(&cases!(f32));
+}
+
+#[test]
+fn dimensions_of_f64_that_descend_in_operand_and_result() {
+    check_descending::<f64>(&cases!(f64));
 }
 
 /// Tiles overlap: what was computed in place must not be computed again.

@@ -41,13 +41,15 @@ fn role(result: &Layout, operand: &Layout) -> Role {
     }
 }
 
-/// Can a copy between these layouts be a transpose? Not if both are adjacent along one dimension,
-/// or the operand along none. A plan is looked up only if it can.
+/// Can a copy between these layouts be a transpose of single elements? Not if both are adjacent
+/// along one dimension, in whatever directions, or the operand along none. A plan is looked up only
+/// if it can.
 fn may_be_transposed(result: &Layout, operand: &Layout) -> bool {
     let strides = result.strides().iter().zip(operand.strides());
     let mut dims = result.shape().iter().zip(strides).filter(|&(&len, _)| len > 1);
-    let adjacent = dims.clone().any(|(_, (&result, &operand))| result != 1 && operand.abs() == 1);
-    adjacent && dims.all(|(_, (&result, &operand))| result != 1 || !matches!(operand, -1..=1))
+    let adjacent =
+        dims.clone().any(|(_, (&result, &operand))| result.abs() != 1 && operand.abs() == 1);
+    adjacent && dims.all(|(_, (&result, &operand))| result.abs() != 1 || !matches!(operand, -1..=1))
 }
 
 /// Have all dimensions of more than one index the same strides?
