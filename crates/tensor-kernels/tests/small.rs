@@ -259,6 +259,37 @@ fn results_in_other_orders() {
     }
 }
 
+/// Operands that lie alike, in any order, and a result of any width.
+#[test]
+fn results_of_any_width_of_operands_that_lie_alike() {
+    fn check<R: Element + PartialEq + std::fmt::Debug>(value: fn(f32, f32) -> R) {
+        let exec = Exec::current().unwrap().serial();
+        for shape in SHAPES {
+            for (layout, elements) in views(shape) {
+                let [x, y] = [3.0, 5.0].map(|by| samples(elements, |i| by * i as f32));
+                let [a, b] = [&x, &y].map(|x| TensorView::new(x, layout.clone()).unwrap());
+                let (left, right) = (values_of(&x, &layout), values_of(&y, &layout));
+                let expected: Vec<R> =
+                    left.iter().zip(&right).map(|(a, b)| value(*a, *b)).collect();
+                let mut found = vec![value(-1.0, -1.0); layout.numel()];
+                let rows = Layout::contiguous(*shape).unwrap();
+                let mut out = TensorViewMut::new(&mut found, rows).unwrap();
+                zip_into(&exec, &a, &b, &mut out, value).unwrap();
+                assert_eq!(found, expected, "{layout:?}");
+            }
+        }
+    }
+    check(|a, b| (a - b) as u8);
+    check(|a, b| [(a - b) as u8; 3]);
+    check(|a, b| a - b);
+    check(|a, b| f64::from(a - b));
+    check(|a, b| [a, b, a - b]);
+    check(|a, b| [f64::from(a), f64::from(b)]);
+    check(|a, b| [f64::from(a), f64::from(b), 1.0]);
+    check(|a, b| [f64::from(a), f64::from(b), 1.0, 2.0]);
+    check(|a, b| [a - b; 16]);
+}
+
 /// The result itself may be an operand, and may have any dense order.
 #[test]
 fn results_in_other_orders_and_in_place() {

@@ -167,7 +167,8 @@ impl<const N: usize> Few<'_, '_, '_, N> {
     #[inline(always)]
     fn order_of_inputs(&self, loops: &FewLoops<N>, len: usize) -> Option<usize> {
         let width = self.operands.widths[0];
-        if N < 3 || !width.is_power_of_two() || len.saturating_mul(width) > size_of::<Copied>() {
+        let has_kernels = width <= 16 && width.is_power_of_two();
+        if N < 3 || !has_kernels || len.saturating_mul(width) > size_of::<Copied>() {
             return None;
         }
         let (mut first, mut several) = (None, false);
