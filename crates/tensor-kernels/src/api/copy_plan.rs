@@ -271,7 +271,7 @@ fn check(from: &Layout, to: &Layout, width: usize) -> Result<()> {
 }
 
 /// A layout without a view has not been checked against any memory, so its offsets may overflow.
-fn check_reach(layout: &Layout, width: usize) -> Result<()> {
+pub(super) fn check_reach(layout: &Layout, width: usize) -> Result<()> {
     let end = layout.bounds().map_or(0, |(_, highest)| highest + 1);
     match end.checked_mul(width) {
         Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),

@@ -10,6 +10,7 @@ use tensor_core::{DType, DimVec, Layout, Result};
 #[cfg(doc)]
 use super::elementwise::elementwise_path;
 use super::{
+    copy_plan::check_reach,
     explanation_text::{loops_text, paragraph, tasks_text},
     operation_form::OperationForm,
 };
@@ -63,7 +64,8 @@ pub struct ElementwiseExplanation<const N: usize> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Expand`](crate::Error::Expand) if an input does not broadcast to the result's shape.
+/// [`Error::Expand`](crate::Error::Expand) if an input does not broadcast to the result's shape;
+/// [`Error::TooLarge`](crate::Error::TooLarge) if offsets in bytes exceed the address space.
 pub fn explain_elementwise<const N: usize>(
     exec: &Exec,
     layouts: [&Layout; N],
@@ -101,8 +103,7 @@ pub fn explain_elementwise<const N: usize>(
 ///
 /// # Errors
 /// [`DTypeError::Unsupported`] if there is no operation of this name with as many operands, or it
-/// is not defined for the dtype; [`Error::Expand`](crate::Error::Expand) if an input does not
-/// broadcast to the result's shape.
+/// is not defined for the dtype; otherwise those of [`explain_elementwise`].
 pub fn explain_operation<const N: usize>(
     exec: &Exec,
     op: &'static str,
@@ -124,6 +125,9 @@ fn explained<const N: usize>(
     let broadcast: DimVec<Layout> =
         layouts.iter().map(|layout| layout.broadcast_to(shape)).collect::<Result<_>>()?;
     let layouts: [&Layout; N] = std::array::from_fn(|k| &broadcast[k]);
+    for (layout, width) in layouts.into_iter().zip(widths) {
+        check_reach(layout, width)?;
+    }
     let dim = |d: usize| Loop { len: shape[d], strides: layouts.map(|of| of.strides()[d]) };
     let work = ElementwiseWork::plan(layouts, widths, EqualResults::Copied, &exec.machine);
     let in_registers = op.and_then(|op| planned_in_registers(exec, op, &layouts, widths[0]));

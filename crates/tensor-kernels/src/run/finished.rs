@@ -335,6 +335,15 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
         self.run(&self.others(&mut Values::default(), packed))
     }
 
+    /// Is the plan one that computes, from this memory? Streamed rows are staged by kernels of
+    /// plain copies, which read the gaps between elements.
+    fn runs(&self, work: &Work) -> bool {
+        let gaps_readable = self.operands.ptrs.0[self.way.transposed].gaps_readable;
+        let is_streamed = matches!(work.inner, Inner::Streamed(_));
+        let may_read = gaps_readable || !is_streamed || !work.inner.reads_gaps(work.unit);
+        may_read && self.way.runs(work)
+    }
+
     /// Computes, if the plan is one that does.
     fn run(&self, others: &[OtherOperand; 2]) -> bool {
         let operands = self.operands;
@@ -348,14 +357,14 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
             // A thread that waits for others may run another copy meanwhile, which borrows the
             // plans.
             let work = planned(&copy);
-            if !self.way.runs(&work) {
+            if !self.runs(&work) {
                 return false;
             }
             par_run(self.exec, &work, move |work| run(simd, work, ptrs, finishing));
             return true;
         }
         plan_cache::with_plan(&copy, |kept| {
-            let runs = kept.listing.is_none() && self.way.runs(kept.work);
+            let runs = kept.listing.is_none() && self.runs(kept.work);
             if runs {
                 run(simd, kept.work, ptrs.moved(kept.behind), finishing);
             }

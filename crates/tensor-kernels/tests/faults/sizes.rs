@@ -54,6 +54,28 @@ fn fault_a_result_too_large_for_an_address_is_an_error() {
     assert!(column.add(&row).is_err());
 }
 
+/// Layouts alone have no memory, so their offsets may exceed every address.
+#[test]
+#[cfg(feature = "reductions")]
+fn fault_layouts_beyond_every_address_are_not_planned() {
+    use tensor_kernels::{DType, explain_elementwise, explain_operation};
+
+    let exec = Exec::current().unwrap();
+    let near = Layout::contiguous([64, 64]).unwrap().t().unwrap();
+    let at_the_end = Layout::new([64, 64], [64, 1], 1_usize << 61).unwrap();
+    let apart = Layout::new([64, 64], [1_isize << 55, 1], 0).unwrap();
+    let too_large = |result: Result<()>| matches!(result, Err(Error::TooLarge { .. }));
+    for far in [&at_the_end, &apart] {
+        for layouts in [[far, &near], [&near, far]] {
+            assert!(too_large(explain_operation(exec, "neg", DType::F64, layouts).map(drop)));
+            assert!(too_large(explain_elementwise(exec, layouts, [8, 8]).map(drop)));
+            let [to, from] = layouts;
+            assert!(too_large(CopyPlan::new(from, to, 8, &exec.machine).map(drop)));
+        }
+    }
+    assert!(explain_operation(exec, "neg", DType::F64, [&near, &near]).is_ok());
+}
+
 #[test]
 fn fault_no_elements_are_no_work() {
     for shape in [&[0][..], &[3, 0], &[0, 1_usize << 40], &[2, 0, 5]] {
