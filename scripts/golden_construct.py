@@ -46,7 +46,10 @@ def main():
     for args, names in [
         ([0, 10, 3], NUMBERS), ([5, 0, -2], SIGNED), ([0, 1, 0.25], FLOATS), ([1, 1, 1], NUMBERS),
         ([0, 1, 0.1], ["f32", "f64"]), ([-1.5, 2.0, 0.5], FLOATS), ([0, 5, 0], NUMBERS),
-        ([5, 0, 1], NUMBERS),
+        ([5, 0, 1], NUMBERS), ([0.0, 0.3, 0.1], FLOATS), ([0, 10, 0.1], FLOATS),
+        ([0, 2.5, 1], NUMBERS), ([0.5, 5, 1.5], NUMBERS), ([0, 3, 0.5], NUMBERS),
+        ([-0.5, 3, 0.7], SIGNED), ([250, 260, 1], NUMBERS), ([3, -4.5, -1.25], SIGNED),
+        ([0.1, 0.1, 0.1], FLOATS), ([1e9, 5e9, 1e9], ["i64", "f32", "f64"]),
     ]:
         for name in names:
             record("arange", name, args, lambda t, a=args: torch.arange(*a, dtype=t))

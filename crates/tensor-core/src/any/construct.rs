@@ -2,7 +2,11 @@
 //! `AnyTensor::from(Tensor::from_vec(…)?)`.
 
 use super::{AnyTensorBase, AnyValue, views::on_variant};
-use crate::{DType, DTypeError, Int, Result, Sizes, TensorBase, dtype::for_each_dtype};
+use crate::{
+    DType, DTypeError, Int, Progression, Result, Sizes, TensorBase,
+    construct::{float_count, integer_count},
+    dtype::{Category, for_each_dtype},
+};
 
 /// An expression with `$t` for the element type; [`DTypeError::NotInBuild`] if there is none.
 macro_rules! of_dtype {
@@ -106,7 +110,11 @@ impl<K> AnyTensorBase<K> {
     }
 
     /// The values from `start` to `end`, `end` excluded, `step` apart (PyTorch:
-    /// `arange(…, dtype=…)`). The three are converted to the dtype first.
+    /// `arange(…, dtype=…)`).
+    ///
+    /// The three are not converted to the dtype before the values are counted: three integers are
+    /// counted exactly, others in double precision. Floats are computed in double precision, too,
+    /// and rounded; integers from `start` and `step` as integers.
     ///
     /// ```
     /// # use tensor_core as tensor_kernels;
@@ -114,6 +122,8 @@ impl<K> AnyTensorBase<K> {
     ///
     /// let halves = AnyTensor::arange(0, 2, 0.5, DType::F32)?;
     /// assert_eq!((halves.shape(), halves.get(&[3])?), (&[4][..], AnyValue::Float(1.5)));
+    /// let tenths = AnyTensor::arange(0.0, 0.3, 0.1, DType::F32)?;
+    /// assert_eq!(tenths.shape(), [3]); // as f32 0.3 is more than three times 0.1
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
@@ -127,8 +137,25 @@ impl<K> AnyTensorBase<K> {
         dtype: DType,
     ) -> Result<Self> {
         let (start, end, step) = (start.into(), end.into(), step.into());
+        let [first, end_at, by] = [start, end, step].map(AnyValue::to::<f64>);
+        let count = || match (start, end, step) {
+            (AnyValue::Int(start), AnyValue::Int(end), AnyValue::Int(step)) => {
+                integer_count(start, end, step)
+            }
+            _ => float_count(first, end_at, by),
+        };
         of_progression!("arange", dtype, T => {
-            TensorBase::<T, K>::arange(start.to(), end.to(), step.to()).map(Self::from)
+            let tensor = match dtype.category() {
+                Category::Float => {
+                    let term = |at: usize| AnyValue::Float(first + by * at as f64).to();
+                    TensorBase::<T, K>::of_terms(count()?, term)
+                }
+                _ => {
+                    let term = |at| T::term(start.to(), step.to(), at);
+                    TensorBase::<T, K>::of_terms(count()?, term)
+                }
+            };
+            tensor.map(Self::from)
         })
     }
 

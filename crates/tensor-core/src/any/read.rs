@@ -118,17 +118,19 @@ impl<K> AnyTensorBase<K> {
     /// let ones = AnyTensor::ones([2], DType::F32)?;
     /// assert_eq!(ones.view_dtype(DType::U32)?.get(&[0])?, AnyValue::Int(0x3f80_0000));
     /// assert!(ones.view_dtype(DType::Bool).is_err());
+    /// assert!(AnyTensor::ones([2], DType::Bool)?.view_dtype(DType::U8).is_err());
     /// # Ok::<(), tensor_core::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`DTypeError::Unsupported`] to bool, of which not every byte is a value;
+    /// [`DTypeError::Unsupported`] to bool, of which not every byte is a value, and from bool, to
+    /// which such a byte could be written through the view;
     /// [`DTypeError::NotInBuild`]; those of [`TensorBase::view_dtype`].
     pub fn view_dtype(&self, dtype: DType) -> Result<Self> {
         if dtype == self.dtype() {
             return Ok(self.clone());
         }
-        if dtype == DType::Bool {
+        if dtype == DType::Bool || self.dtype() == DType::Bool {
             return Err(DTypeError::Unsupported { op: "view_dtype", dtype }.into());
         }
         plain_view! { self, dtype:

@@ -71,6 +71,8 @@ impl fmt::Display for AnyValue {
             Self::Bool(value) => value.fmt(f),
             Self::Int(value) => value.fmt(f),
             Self::Float(value) => fmt::Debug::fmt(value, f),
+            // NaN is printed without a sign.
+            Self::Complex(re, im) if im.is_nan() => write!(f, "({re:?}+{im:?}j)"),
             Self::Complex(re, im) => write!(f, "({re:?}{im:+?}j)"),
         }
     }

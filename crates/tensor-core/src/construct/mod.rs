@@ -209,9 +209,13 @@ impl<T: Element, K> TensorBase<T, K> {
     where
         T: Progression,
     {
-        let len = T::count(start, end, step)?;
+        Self::of_terms(T::count(start, end, step)?, |at| T::term(start, step, at))
+    }
+
+    /// A vector of terms, of which each has an index.
+    pub(crate) fn of_terms(len: usize, term: impl Fn(usize) -> T) -> Result<Self> {
         let mut at = 0..len;
-        Self::filled(Layout::contiguous([len])?, || T::term(start, step, at.next().unwrap_or(0)))
+        Self::filled(Layout::contiguous([len])?, || term(at.next().unwrap_or(0)))
     }
 }
 
@@ -249,15 +253,7 @@ macro_rules! integer_progression {
     ($($type:ty),*) => {$(
         impl Progression for $type {
             fn count(start: Self, end: Self, step: Self) -> Result<usize> {
-                let (distance, step) = (end as i128 - start as i128, step as i128);
-                if step == 0 {
-                    return Err(ZERO_STEP);
-                }
-                if distance * step.signum() < 0 {
-                    return Err(WRONG_SIGN);
-                }
-                let count = distance.unsigned_abs().div_ceil(step.unsigned_abs());
-                usize::try_from(count).map_err(|_| TOO_MANY)
+                integer_count(start as i128, end as i128, step as i128)
             }
 
             fn term(start: Self, step: Self, at: usize) -> Self {
@@ -309,7 +305,21 @@ fn between(start: f64, end: f64, steps: usize, at: usize) -> f64 {
     if at < steps / 2 { start + step * at as f64 } else { end - step * (last - at) as f64 }
 }
 
-fn float_count(start: f64, end: f64, step: f64) -> Result<usize> {
+/// The number of terms before `end`; see [`Progression::count`].
+pub(crate) fn integer_count(start: i128, end: i128, step: i128) -> Result<usize> {
+    let distance = end.checked_sub(start).ok_or(TOO_MANY)?;
+    if step == 0 {
+        return Err(ZERO_STEP);
+    }
+    if distance.signum() * step.signum() < 0 {
+        return Err(WRONG_SIGN);
+    }
+    let count = distance.unsigned_abs().div_ceil(step.unsigned_abs());
+    usize::try_from(count).map_err(|_| TOO_MANY)
+}
+
+/// The same in double precision.
+pub(crate) fn float_count(start: f64, end: f64, step: f64) -> Result<usize> {
     if !start.is_finite() || !end.is_finite() || !step.is_finite() {
         return Err(Error::Arange { why: "start, end and step must be finite" });
     }

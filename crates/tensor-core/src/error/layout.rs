@@ -123,7 +123,7 @@ TooFewElements {
 
 /// A padded stride that is smaller than what it has to hold.
 #[error(
-    "zeros_padded: an index of dimension {dim} needs {needed} elements, which a stride of \
+    "padded stride: an index of dimension {dim} needs {needed} elements, which a stride of \
      {stride} does not hold"
 )]
 PaddedStride {

@@ -80,10 +80,10 @@ OtherStorage {
 },
 
 /// A stride or an offset in bytes that is no multiple of the element width.
-#[error("{bytes} bytes are no multiple of the element width, {width}")]
+#[error("{}", byte_stride_text(*bytes, *width))]
 ByteStride {
-    /// The stride or the offset.
-    bytes: isize,
+    /// The stride or the offset; 0 if it is the width that is refused.
+    bytes: i128,
     /// The width of an element in bytes.
     width: usize,
 },

@@ -2,6 +2,14 @@
 
 use crate::{DType, Layout, Overlap, Remedy};
 
+/// A stride or an offset, or a width of no bytes.
+pub(super) fn byte_stride_text(bytes: i128, width: usize) -> String {
+    match width {
+        0 => "elements have at least 1 byte, not 0".to_owned(),
+        _ => format!("{bytes} bytes are no multiple of the element width, {width}"),
+    }
+}
+
 /// The range of valid dimensions.
 pub(super) fn range_text(dim: isize, range: usize) -> String {
     match range.checked_sub(1) {

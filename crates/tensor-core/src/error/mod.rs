@@ -32,8 +32,8 @@ use index::index_errors;
 use layout::layout_errors;
 use memory::memory_errors;
 use message::{
-    dtype_names, empty_text, overlap_text, range_text, remedies_text, seam_text, shared_text,
-    strides_text, value_text,
+    byte_stride_text, dtype_names, empty_text, overlap_text, range_text, remedies_text, seam_text,
+    shared_text, strides_text, value_text,
 };
 use operation::operation_errors;
 pub use pattern::{PatternError, PatternRule, PatternSide};

@@ -297,16 +297,16 @@ impl Layout {
         offset: usize,
         width: usize,
     ) -> Result<Self> {
-        let refused = |bytes| Error::ByteStride { bytes, width };
+        let refused = |bytes: i128| Error::ByteStride { bytes, width };
         let step = isize::try_from(width).ok().filter(|&step| step > 0).ok_or(refused(0))?;
         let in_elements = |&bytes: &isize| match bytes % step {
             0 => Ok(bytes / step),
-            _ => Err(refused(bytes)),
+            _ => Err(refused(bytes as i128)),
         };
         let strides = strides.into_sizes()?;
         let strides = strides.iter().map(in_elements).collect::<Result<DimVec<isize>>>()?;
         if !offset.is_multiple_of(width) {
-            return Err(refused(offset as isize));
+            return Err(refused(offset as i128));
         }
         Self::new(shape, &strides, offset / width)
     }

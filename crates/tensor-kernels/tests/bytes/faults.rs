@@ -13,7 +13,7 @@ fn contiguous(shape: &[usize]) -> Layout {
 
 #[test]
 fn fault_items_of_no_bytes() {
-    let is_refused = |error| matches!(error, Error::ByteStride { width: 0, .. });
+    let is_refused = |error: Error| error.to_string() == "elements have at least 1 byte, not 0";
     assert!(is_refused(ByteView::new(&[1], 0, contiguous(&[1])).unwrap_err()));
     assert!(is_refused(ByteView::strided(&[1], 0, [1], [1], 0).unwrap_err()));
     assert!(is_refused(ByteViewMut::new(&mut [1u8], 0, contiguous(&[0])).unwrap_err()));

@@ -29,8 +29,13 @@ impl Record {
         };
         match &self.op[..] {
             "arange" => {
-                let [start, end, step] = numbers()[..] else { panic!("three numbers") };
-                AnyTensor::arange(start, end, step, dtype)
+                let values: Vec<serde_json::Value> =
+                    serde_json::from_value(self.args.clone()).unwrap();
+                let value = |at: usize| match values[at].as_i64() {
+                    Some(integer) => AnyValue::from(integer),
+                    None => AnyValue::from(values[at].as_f64().expect("a number")),
+                };
+                AnyTensor::arange(value(0), value(1), value(2), dtype)
             }
             "linspace" => {
                 let [start, end, steps] = numbers()[..] else { panic!("three numbers") };
