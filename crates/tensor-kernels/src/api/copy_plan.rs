@@ -7,7 +7,8 @@ use std::{
 };
 
 use tensor_core::{
-    AsOperand, Element, Error, Layout, Output, Result, TensorViewMutBase, ViewRef, ViewRefMut,
+    AsOperand, Element, Error, Layout, Operand, Output, Result, TensorViewMutBase, ViewRef,
+    ViewRefMut,
 };
 
 use crate::{
@@ -117,6 +118,8 @@ impl CopyPlan {
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
     ///
+    /// A copy of a tensor to itself does nothing: then it is the plan that [`new`](Self::new) makes.
+    ///
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn measured<'o, T: Element>(
@@ -124,12 +127,19 @@ impl CopyPlan {
         from: impl AsOperand<T>,
         to: impl Into<Output<'o, T>>,
     ) -> Result<Self> {
-        let mut fastest = None;
-        with_elements(from.as_operand(), to.into(), |from, to| {
+        let (from, mut fastest) = (from.as_operand(), None);
+        let layout = match from {
+            Operand::Tensor(tensor) => tensor.layout().clone(),
+            _ => Layout::contiguous(from.shape())?,
+        };
+        with_elements(from, to.into(), |from, to| {
             fastest = Some(Self::fastest(exec, from, to)?);
             Ok(())
         })?;
-        fastest.ok_or(Error::NotPlanned { from: Vec::new(), to: Vec::new() })
+        match fastest {
+            Some(fastest) => Ok(fastest),
+            None => Self::new(&layout, &layout, size_of::<T>(), &exec.machine),
+        }
     }
 
     fn fastest<T: Element>(

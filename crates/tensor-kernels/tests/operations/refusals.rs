@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tensor_kernels::{
-    Element, Error, Exec, Machine, Ordered, Par, Result, Tensor, TensorExt, TensorMutExt, ops,
+    Element, Error, Exec, Machine, Ordered, Par, Result, Tensor, TensorExt, TensorMutExt,
+    Tolerance, ops,
 };
 
 fn exec() -> Exec {
@@ -52,6 +53,14 @@ fn fault_without_implicit_broadcasting_shapes_must_be_equal() {
     ];
     for result in results {
         assert!(matches!(result, Err(Error::ImplicitBroadcast { .. })), "{result:?}");
+    }
+    // Few elements and many are compared in different ways.
+    for rows in [2, 1000] {
+        let many = Tensor::full([rows, 1000], 1.0f32).unwrap();
+        let row = Tensor::full([1000], 1.0f32).unwrap();
+        let result = ops::allclose(&strict, &many, &row, Tolerance::default());
+        assert!(matches!(result, Err(Error::ImplicitBroadcast { .. })), "{result:?}");
+        assert!(ops::allclose(&strict, &many, &many, Tolerance::default()).unwrap());
     }
     ops::add_inplace(&strict, &a, 1).unwrap();
     ops::add_inplace(&strict, &a, b.expand([2, 3]).unwrap()).unwrap();

@@ -334,6 +334,17 @@ fn fault_a_plan_runs_on_its_own_layouts_only_and_any_number_of_times() {
 }
 
 #[test]
+fn a_copy_of_a_tensor_to_itself_is_planned_but_not_timed() {
+    let exec = Exec::current().unwrap();
+    let x = tensor_kernels::Tensor::arange(0i32, 12, 1).unwrap().view([3, 4]).unwrap();
+    for x in [x.clone(), x.t().unwrap()] {
+        let plan = CopyPlan::measured(exec, &x, &x).unwrap();
+        assert_eq!(plan, CopyPlan::new(x.layout(), x.layout(), 4, &exec.machine).unwrap());
+        plan.run(exec, &x, &x).unwrap();
+    }
+}
+
+#[test]
 fn fault_what_cannot_be_planned_is_refused() {
     let refused = |from: &Layout, to: &Layout, width| {
         CopyPlan::new(from, to, width, &Machine::REFERENCE).map(|plan| plan.to_string())

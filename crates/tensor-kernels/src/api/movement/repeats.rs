@@ -277,9 +277,8 @@ fn repeated_indices(
             .map_err(|_| MovementError::NegativeRepeats { repeats: times, position })?;
         total = total.saturating_add(count);
     }
+    let total = if repeats.numel() == 1 { total.saturating_mul(size) } else { total };
     let repeats = repeats.broadcast_to([size])?;
-    let total =
-        if size > 1 && repeats.strides() == [0] { total.saturating_mul(size) } else { total };
     let mut index = Vec::new();
     let bytes = total.saturating_mul(size_of::<usize>());
     index.try_reserve_exact(total).map_err(|_| Error::OutOfMemory { bytes })?;

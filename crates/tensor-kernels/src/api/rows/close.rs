@@ -1,8 +1,6 @@
 //! Equality within tolerances.
 
-use tensor_core::{
-    AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase, broadcast_two,
-};
+use tensor_core::{AsOperand, Bare, MovementError, Operand, Output, Result, TensorBase};
 
 use crate::{
     api::{
@@ -118,7 +116,7 @@ pub fn allclose<T: Real>(
 ) -> Result<bool> {
     let tolerance = tolerance.check()?;
     let (a, b) = (a.as_operand(), b.as_operand());
-    let shape = broadcast_two("allclose", a.shape(), b.shape())?;
+    let shape = Call::new(exec, "allclose").broadcast_pair(a.shape(), b.shape())?;
     let numel = shape.iter().fold(1_usize, |numel, &size| numel.saturating_mul(size));
     if numel.saturating_mul(size_of::<T>()) <= PART_BYTES {
         return all_close(&exec.serial(), a, b, tolerance);

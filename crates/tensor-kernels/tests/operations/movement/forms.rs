@@ -113,6 +113,17 @@ fn results_of_repeats_and_scattered_and_selected_elements_in_any_layout() {
 }
 
 #[test]
+fn no_rows_repeated_however_often_are_no_rows() {
+    let exec = Exec::current().unwrap();
+    let none = Tensor::<f32>::zeros([0, 3]).unwrap();
+    let times: Tensor<i64> = tensor![1 << 62];
+    assert_eq!(ops::repeat_interleave_each(exec, &none, &times, 0).unwrap().shape(), [0, 3]);
+    let one = Tensor::<f32>::zeros([1, 3]).unwrap();
+    let too_many = ops::repeat_interleave_each(exec, &one, &times, 0).unwrap_err();
+    assert!(matches!(too_many, Error::OutOfMemory { .. }), "{too_many:?}");
+}
+
+#[test]
 fn the_error_of_a_result_of_another_length_names_the_needed_one() {
     let exec = Exec::current().unwrap();
     let (x, mask): (Tensor<i64>, _) = (tensor![3, 1, 4], tensor![true, false, true]);
