@@ -87,9 +87,11 @@ fn machine(place: Option<&Path>, threads: usize, out: &mut dyn Write) -> Result<
         None => Machine::calibration_file().map_err(Failure::work)?,
     };
     if let (None, Some(folder)) = (place, path.parent()) {
-        // If this fails, writing the file fails too, with a better message.
+        // If this fails, the file cannot be opened either, which has a better message.
         let _ = fs::create_dir_all(folder);
     }
+    // Checked before the measurement, which takes minutes.
+    Target::open(&path)?;
     let exec = setting::exec()?;
     let stream = thresholds::stream(&exec)?;
     let grain = match threads {

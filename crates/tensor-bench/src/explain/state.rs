@@ -181,12 +181,18 @@ impl State {
     /// What `contiguous()` would do.
     ///
     /// # Errors
-    /// None for layouts whose dense size does not overflow.
+    /// None for layouts that can be copied.
     pub fn copy(&self, exec: &Exec) -> Result<String> {
         if self.layout.is_contiguous() {
             return Ok("contiguous() would return it as it is".to_owned());
         }
-        let size = bytes(self.layout.dense_bytes(self.dtype.size())? as u128);
+        // A chain may describe more elements than there are addresses.
+        let Ok(size) = self.layout.dense_bytes(self.dtype.size()) else {
+            return Ok(
+                "contiguous() would be refused: the copy exceeds the address space".to_owned()
+            );
+        };
+        let size = bytes(size as u128);
         let path = copy_path(exec, &self.layout, self.dtype.size())?;
         Ok(format!("contiguous() would copy {size}, path: {path}"))
     }

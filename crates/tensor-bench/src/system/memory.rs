@@ -48,7 +48,14 @@ fn control_group() -> Option<u64> {
     let read = |name| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok();
     let limit: u64 = read("memory.max")?.trim().parse().ok()?;
     let used: u64 = read("memory.current")?.trim().parse().ok()?;
-    Some(limit.saturating_sub(used))
+    // Files that were read stay in memory until it is needed.
+    let reclaimable = read("memory.stat").and_then(|stat| inactive_files(&stat)).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
+}
+
+/// The bytes of cached files that have not been used lately, of the statistics of a control group.
+fn inactive_files(stat: &str) -> Option<u64> {
+    stat.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -61,6 +68,13 @@ mod tests {
         assert_eq!(parse_meminfo(text, "MemAvailable"), Some(24_576_000_000));
         assert_eq!(parse_meminfo(text, "Mem"), None);
         assert_eq!(parse_meminfo("MemAvailable: lots", "MemAvailable"), None);
+    }
+
+    #[test]
+    fn cached_files_of_a_control_group_are_told_apart() {
+        let stat = "anon 70\nfile 500\nactive_file 100\ninactive_file 400\n";
+        assert_eq!(inactive_files(stat), Some(400));
+        assert_eq!(inactive_files("anon 70\n"), None);
     }
 
     #[test]

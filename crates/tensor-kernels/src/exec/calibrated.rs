@@ -21,6 +21,7 @@ use std::{
     env, fs,
     io::Read,
     path::{Path, PathBuf},
+    process,
 };
 
 use tensor_core::{Error, Result};
@@ -84,12 +85,22 @@ impl Machine {
         Self::parse(&text, &cpu()).map_err(|why| refused(path, why))
     }
 
-    /// Writes these properties as those of this CPU, into a folder that exists.
+    /// Writes these properties as those of this CPU, into a folder that exists. A file that is there
+    /// is replaced as a whole, or not at all.
     ///
     /// # Errors
     /// [`Error::Calibration`] if the file cannot be written.
     pub fn write_calibration(&self, path: &Path) -> Result<()> {
-        fs::write(path, self.text(&cpu())).map_err(|why| refused(path, why.to_string()))
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(format!(".partial-{}", process::id()));
+        let partial = Path::new(&partial);
+        let written =
+            fs::write(partial, self.text(&cpu())).and_then(|()| fs::rename(partial, path));
+        written.map_err(|why| {
+            // If it was not written, there is nothing to remove.
+            let _ = fs::remove_file(partial);
+            refused(path, why.to_string())
+        })
     }
 
     fn text(&self, cpu: &str) -> String {

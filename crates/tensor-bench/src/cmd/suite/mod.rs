@@ -283,6 +283,8 @@ fn command(args: &Args) -> String {
         (args.peers, "--peers"),
         (args.bound, "--bound"),
         (args.candidates, "--candidates"),
+        (args.calibrated, "--calibrated"),
+        (args.bytes, "--bytes"),
     ];
     words.extend(flags.iter().filter(|(given, _)| *given).map(|(_, flag)| (*flag).to_owned()));
     words.join(" ")

@@ -206,9 +206,12 @@ impl Args<'_> {
         if self.values.len() == 1 && end < 0 {
             return Err("arange: the number of elements cannot be negative".to_owned());
         }
-        let steps = ceiling(end as i128 - start as i128, step as i128);
-        let steps = steps.ok_or("arange: the step cannot be 0")?;
-        usize::try_from(steps.max(0)).map_err(|_| "arange: too many elements".to_owned())
+        let distance = end as i128 - start as i128;
+        let steps = ceiling(distance, step as i128).ok_or("arange: the step cannot be 0")?;
+        if distance.signum() * (step.signum() as i128) < 0 {
+            return Err(format!("arange: a step of {step} leads away from {start} to {end}"));
+        }
+        usize::try_from(steps).map_err(|_| "arange: too many elements".to_owned())
     }
 }
 

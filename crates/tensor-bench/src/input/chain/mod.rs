@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(shape("arange(7)"), [7]);
         assert_eq!(shape("arange(2, 9, 2)"), [4]);
         assert_eq!(shape("arange(5, 0, -2)"), [3]);
-        assert_eq!(shape("arange(5, 0)"), [0]);
+        assert_eq!(shape("arange(5, 5)"), [0]);
         assert_eq!(shape("zeros(2, 3)"), [2, 3]);
         assert_eq!(shape("zeros((2, 3,))"), [2, 3]);
         assert_eq!(shape("zeros(())"), [0usize; 0]);
@@ -169,6 +169,8 @@ mod tests {
     fn mistakes_are_pointed_at() {
         let cases = [
             ("", 0, "expected arange(…) or zeros(…)"),
+            ("arange(5, 0)", 6, "arange: a step of 1 leads away from 5 to 0"),
+            ("arange(0, 1, -2)", 6, "arange: a step of -2 leads away from 0 to 1"),
             ("ones(3)", 0, "unknown source `ones`: expected arange(…) or zeros(…)"),
             ("arange(3", 8, "expected `,` or `)`"),
             ("arange(-3)", 6, "arange: the number of elements cannot be negative"),
