@@ -118,7 +118,8 @@ impl CopyPlan {
     /// # Ok::<(), tensor_kernels::Error>(())
     /// ```
     ///
-    /// A copy of a tensor to itself does nothing: then it is the plan that [`new`](Self::new) makes.
+    /// A copy of a tensor to itself does nothing. Its plan is the one that [`new`](Self::new)
+    /// makes.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).

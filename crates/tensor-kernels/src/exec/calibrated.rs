@@ -85,8 +85,8 @@ impl Machine {
         Self::parse(&text, &cpu()).map_err(|why| refused(path, why))
     }
 
-    /// Writes these properties as those of this CPU, into a folder that exists. A file that is there
-    /// is replaced as a whole, or not at all.
+    /// Writes these properties as those of this CPU, into a folder that exists. A file that is
+    /// there is replaced as a whole, or not at all.
     ///
     /// # Errors
     /// [`Error::Calibration`] if the file cannot be written.
