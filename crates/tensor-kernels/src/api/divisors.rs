@@ -31,7 +31,8 @@ folds! {
 }
 
 arg_reductions! {
-    FirstZero: GREATEST, |a, b| !a.is_nonzero() & b.is_nonzero();
+    FirstZero: GREATEST, |a, b| !a.is_nonzero() & b.is_nonzero(),
+        if a.is_nonzero() { b } else { a };
 }
 
 impl Call<'_> {

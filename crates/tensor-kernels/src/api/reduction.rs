@@ -87,7 +87,7 @@ macro_rules! folds {
 
 /// Defines reductions that choose an element, and give its number.
 macro_rules! arg_reductions {
-    ($($op:ident: $worst:ident, |$a:ident, $b:ident| $precedes:expr;)*) => {$(
+    ($($op:ident: $worst:ident, |$a:ident, $b:ident| $precedes:expr, $best:expr;)*) => {$(
         compiled! { $op, Compare, T => ArgReduction<$op, T>, dyn Reduction }
 
         impl<T: Compare> ArgOrder<T> for $op {
@@ -101,6 +101,11 @@ macro_rules! arg_reductions {
             #[inline(always)]
             fn precedes($a: T::Key, $b: T::Key) -> bool {
                 $precedes
+            }
+
+            #[inline(always)]
+            fn best($a: T::Key, $b: T::Key) -> T::Key {
+                $best
             }
         }
 

@@ -61,6 +61,8 @@ folds! {
 }
 
 arg_reductions! {
-    ArgMin: GREATEST, |a, b| a.is_less(b) | (a.is_not_a_number() & !b.is_not_a_number());
-    ArgMax: LEAST, |a, b| b.is_less(a) | (a.is_not_a_number() & !b.is_not_a_number());
+    ArgMin: GREATEST, |a, b| a.is_less(b) | (a.is_not_a_number() & !b.is_not_a_number()),
+        first_if(a.is_less(b), a, b).or_nan_of(a);
+    ArgMax: LEAST, |a, b| b.is_less(a) | (a.is_not_a_number() & !b.is_not_a_number()),
+        first_if(b.is_less(a), a, b).or_nan_of(a);
 }

@@ -93,6 +93,8 @@ macro_rules! row_numbers {
             #[inline(always)]
             fn of(n: u8) -> Self { n.into() }
             #[inline(always)]
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
             fn to_u32(self) -> u32 { self as u32 }
         }
     )*};

@@ -165,6 +165,9 @@ pub trait Compare: Equality + PartialOrd {
 pub trait RowNumber: Copy + Send + Sync + 'static {
     /// A small number.
     fn of(n: u8) -> Self;
+    /// The sum of two numbers, which fits.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
     /// The number.
     fn to_u32(self) -> u32;
 }

@@ -19,7 +19,8 @@
 use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
 use super::{
-    compared_rows::{best_of, compare_rows, first_row, key_at},
+    adjacent_keys::{AdjacentRows, NO_INDEX},
+    compared_rows::compare_rows,
     dispatch::dispatch,
     isa::{Isa, Kernel},
     listed_elements::element,
@@ -29,7 +30,7 @@ use crate::{
     element::{Compare, RowNumber},
     exec::SimdLevel,
     memory::CACHE_LINE,
-    reduction_order::{PARTIALS_PER_ROW, Widths},
+    reduction_order::{MAX_CHUNKED_ROW_BYTES, SHORT_CHUNK, Widths},
     tuning::ARG_REDUCE_PASS_BYTES,
 };
 
@@ -53,13 +54,14 @@ pub(crate) trait ArgOrder<T: Compare>: Sync {
 
     /// Does key `a` win over key `b`?
     fn precedes(a: T::Key, b: T::Key) -> bool;
+
+    /// One of two keys that the other does not precede; or a key that neither precedes, if both are
+    /// the first of all, like NaN.
+    fn best(a: T::Key, b: T::Key) -> T::Key;
 }
 
 /// An [`ArgOrder`] as a [`Reduction`].
 pub(crate) struct ArgReduction<F, T>(pub(crate) PhantomData<fn(F, T)>);
-
-/// The index of no element.
-const NO_INDEX: isize = isize::MAX;
 
 /// The best key so far and the smallest index at which it occurs.
 #[derive(Clone, Copy)]
@@ -68,13 +70,18 @@ struct KeyIndex<K> {
     index: isize,
 }
 
+/// Does the first of two win, by key and then by index?
+#[inline(always)]
+fn first_is<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -> bool {
+    // No short circuits: which key wins cannot be predicted.
+    let is_earlier = !F::precedes(b.key, a.key) & (a.index <= b.index);
+    F::precedes(a.key, b.key) | is_earlier
+}
+
 /// The winner of two, by key and then by index.
 #[inline(always)]
 fn first<F: ArgOrder<T>, T: Compare>(a: KeyIndex<T::Key>, b: KeyIndex<T::Key>) -> KeyIndex<T::Key> {
-    // No short circuits: which key wins cannot be predicted.
-    let is_earlier = !F::precedes(b.key, a.key) & (a.index <= b.index);
-    let in_front = F::precedes(a.key, b.key) | is_earlier;
-    if in_front { a } else { b }
+    if first_is::<F, T>(a, b) { a } else { b }
 }
 
 impl<T: Compare, F: ArgOrder<T>> ReductionOf<T, i64> for ArgReduction<F, T> {
@@ -196,22 +203,16 @@ struct WorkspaceBytes(
 /// Uninitialised, as only as many elements are written as there are columns.
 type Workspace = MaybeUninit<WorkspaceBytes>;
 
-/// The keys of a row, written to a workspace.
-///
-/// # Safety
-/// `columns` elements can be read and are aligned.
+/// The last of all keys, written to a workspace for each column.
 #[inline(always)]
-unsafe fn keys<T: Compare>(
+fn last_keys<F: ArgOrder<T>, T: Compare>(
     workspace: &mut Workspace,
-    src: *const T,
     columns: usize,
 ) -> &mut [T::Key] {
     let start = start::<T::Key>(workspace, columns);
     for i in 0..columns {
-        // SAFETY: `i < columns`: the element can be read.
-        let key = unsafe { key_at(src, i) };
         // SAFETY: `start` has checked that the workspace holds `columns` keys, and it is aligned.
-        unsafe { start.wrapping_add(i).write(key) };
+        unsafe { start.wrapping_add(i).write(F::LAST_KEY) };
     }
     // SAFETY: all `columns` keys have just been written.
     unsafe { slice::from_raw_parts_mut(start, columns) }
@@ -250,20 +251,61 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     }
 
     #[inline(always)]
-    fn accumulate(&self, accumulator: usize, found: KeyIndex<T::Key>) {
-        let accumulator =
-            self.block.accumulators.cast::<KeyIndex<T::Key>>().wrapping_add(accumulator);
+    fn accumulator(&self, at: usize) -> *mut KeyIndex<T::Key> {
+        self.block.accumulators.cast::<KeyIndex<T::Key>>().wrapping_add(at)
+    }
+
+    /// What an accumulator holds.
+    #[inline(always)]
+    fn before(&self, accumulator: usize) -> KeyIndex<T::Key> {
         // SAFETY: the invariant: the accumulator is initialised, and nobody else uses it.
-        let before = unsafe { accumulator.read() };
-        // Most accumulators receive one pass, and the branch is the same for all of a pass.
-        let found = if before.index == NO_INDEX { found } else { first::<F, T>(before, found) };
-        // SAFETY: the accumulator that was read.
-        unsafe { accumulator.write(found) };
+        unsafe { self.accumulator(accumulator).read() }
+    }
+
+    /// Combines a key with an accumulator.
+    #[inline(always)]
+    fn accumulate(&self, at: usize, found: KeyIndex<T::Key>) {
+        self.write(at, first::<F, T>(self.before(at), found));
+    }
+
+    #[inline(always)]
+    fn write(&self, at: usize, found: KeyIndex<T::Key>) {
+        // SAFETY: the invariant: the accumulator can be written, and nobody else uses it.
+        unsafe { self.accumulator(at).write(found) };
     }
 
     /// Columns kept: an accumulator per column.
     #[inline(always)]
     fn fold_kept_columns(&self, group: usize, rows: usize) {
+        let columns = self.block.columns;
+        if columns * size_of::<T::Key>() > MAX_CHUNKED_ROW_BYTES || columns < SHORT_CHUNK {
+            return self.fold_long_rows(group, rows);
+        }
+        match size_of::<T::Key>() {
+            1 if columns >= 64 => self.fold_chunks::<64>(group, rows),
+            1 | 2 if columns >= 32 => self.fold_chunks::<32>(group, rows),
+            ..8 if columns >= 16 => self.fold_chunks::<16>(group, rows),
+            _ if columns >= 8 => self.fold_chunks::<8>(group, rows),
+            _ => self.fold_chunks::<4>(group, rows),
+        }
+    }
+
+    /// Short rows: `L` columns at a time. The last `L` overlap those before, which changes nothing.
+    #[inline(always)]
+    fn fold_chunks<const L: usize>(&self, group: usize, rows: usize) {
+        for from in (group..group + rows).step_by(ROWS_PER_PASS) {
+            let count = ROWS_PER_PASS.min(group + rows - from);
+            for column in (0..self.block.columns).step_by(L) {
+                let column = column.min(self.block.columns - L);
+                let (mut keys, mut row_numbers) = ([F::LAST_KEY; L], [T::RowNumber::of(0); L]);
+                let accumulators = group * self.block.accumulator_row_stride;
+                self.compare_pass(&mut keys, &mut row_numbers, (from, count), column, accumulators);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fold_long_rows(&self, group: usize, rows: usize) {
         // Two variables, not an array: in debug builds an array of both is on the stack twice.
         let mut keys = Workspace::uninit();
         let mut row_numbers = Workspace::uninit();
@@ -294,71 +336,94 @@ impl<T: Compare, F: ArgOrder<T>> Block<F, T> {
     ) {
         let columns =
             (ARG_REDUCE_PASS_BYTES / size_of::<T::Key>()).min(self.block.columns - column);
+        let keys = last_keys::<F, T>(for_keys, columns);
+        let row_numbers = zero_row_numbers::<T::RowNumber>(for_rows, columns);
+        self.compare_pass(keys, row_numbers, (from, count), column, accumulators);
+    }
+
+    /// Compares `count` rows of the columns for which there are keys and row numbers, from `column`
+    /// on, and combines them with the accumulators.
+    #[inline(always)]
+    fn compare_pass(
+        &self,
+        keys: &mut [T::Key],
+        row_numbers: &mut [T::RowNumber],
+        (from, count): (usize, usize),
+        column: usize,
+        accumulators: usize,
+    ) {
         let backwards = self.block.index_row_stride < 0;
         let (start, step) = match backwards {
             false => (self.row(from), self.block.row_step),
             true => (self.row(from + count - 1), -self.block.row_step),
         };
         let start = start.wrapping_add(column);
-        // SAFETY: the invariant: `columns` elements of a row of the block, from `column` on.
-        let keys = unsafe { keys(for_keys, start, columns) };
-        let row_numbers = zero_row_numbers::<T::RowNumber>(for_rows, columns);
-        // SAFETY: the invariant: the same columns of `count` rows of the block.
+        // SAFETY: the invariant: these columns of `count` rows of the block.
         unsafe { compare_rows::<F, T>(keys, row_numbers, start, step, count) };
-        for i in 0..columns {
-            let rank = row_numbers[i].to_u32() as usize;
-            let row = if backwards { from + count - 1 - rank } else { from + rank };
-            let found = KeyIndex { key: keys[i], index: self.index(row, column + i) };
-            self.accumulate(accumulators + column + i, found);
+        // Kept columns have the same index.
+        let first = if backwards { from + count - 1 } else { from };
+        let (index, step) = (self.index(first, 0), self.block.index_row_stride.abs());
+        let accumulators = accumulators + column;
+        // Most accumulators receive one pass.
+        let mut are_empty = true;
+        for i in 0..keys.len() {
+            are_empty &= self.before(accumulators + i).index == NO_INDEX;
         }
+        macro_rules! each {
+            ($combine:ident) => {
+                for (i, (&key, row)) in keys.iter().zip(row_numbers).enumerate() {
+                    let found = KeyIndex { key, index: index + row.to_u32() as isize * step };
+                    self.$combine(accumulators + i, found);
+                }
+            };
+        }
+        if are_empty { each!(write) } else { each!(accumulate) }
     }
 
-    /// Columns reduced: one accumulator for all rows of the group.
+    /// Columns reduced: one accumulator for all rows of the group. Rows that follow each other
+    /// without gaps are read as one.
     #[inline(always)]
     fn fold_reduced_columns(&self, group: usize, rows: usize) {
-        for j in group..group + rows {
-            let (columns, whole) =
-                (self.block.columns, self.block.columns / PARTIALS_PER_ROW * PARTIALS_PER_ROW);
-            for at in (0..whole).step_by(ROWS_PER_PASS * PARTIALS_PER_ROW) {
-                self.row_part(
-                    j,
-                    at,
-                    ROWS_PER_PASS.min((whole - at) / PARTIALS_PER_ROW),
-                    PARTIALS_PER_ROW,
-                    group,
-                );
-            }
-            if whole < columns {
-                self.row_part(j, whole, 1, columns - whole, group);
+        let (columns, most) = (self.block.columns, ARG_REDUCE_PASS_BYTES / size_of::<T>());
+        let is_dense = self.block.row_step == (columns * size_of::<T>()) as isize;
+        let rows_at_once = if is_dense { (most / columns).max(1) } else { 1 };
+        let accumulator = group * self.block.accumulator_row_stride;
+        for row in (group..group + rows).step_by(rows_at_once) {
+            let rows = rows_at_once.min(group + rows - row);
+            for column in (0..columns).step_by(most) {
+                let columns = most.min(columns - column);
+                self.adjacent_rows(accumulator, [row, column], [rows, columns]);
             }
         }
     }
 
-    /// Treats `count * row_len` adjacent elements of a row as `count` rows of `row_len` elements.
+    /// Combines rows that follow each other without gaps, from a row and a column on, with an
+    /// accumulator.
     #[inline(always)]
-    fn row_part(&self, j: usize, at: usize, count: usize, row_len: usize, group: usize) {
-        let (mut keys, mut row_numbers) =
-            ([F::LAST_KEY; PARTIALS_PER_ROW], [T::RowNumber::of(0); PARTIALS_PER_ROW]);
-        let backwards = self.block.index_column_stride < 0;
-        let start = self.row(j).wrapping_add(at);
-        let step = (PARTIALS_PER_ROW * size_of::<T>()) as isize;
-        let (start, step) = match backwards {
-            false => (start, step),
-            true => (start.wrapping_byte_offset((count - 1) as isize * step), -step),
+    fn adjacent_rows(
+        &self,
+        accumulator: usize,
+        [row, column]: [usize; 2],
+        [rows, columns]: [usize; 2],
+    ) {
+        let elements = AdjacentRows {
+            src: self.row(row).wrapping_add(column),
+            rows,
+            columns,
+            index: self.index(row, column),
+            row_stride: self.block.index_row_stride,
+            column_stride: self.block.index_column_stride,
         };
-        if row_len == PARTIALS_PER_ROW {
-            // SAFETY: the invariant: `PARTIALS_PER_ROW` elements of a row of the block.
-            unsafe { first_row(&mut keys, start) };
-            // SAFETY: the invariant: `count * PARTIALS_PER_ROW` elements of the same row.
-            unsafe { compare_rows::<F, T>(&mut keys, &mut row_numbers, start, step, count) };
-        } else {
-            // SAFETY: the invariant: the last `row_len < PARTIALS_PER_ROW` elements of a row of the
-            // block.
-            unsafe { first_row(&mut keys[..row_len], start) };
+        // SAFETY: the invariant: elements of the block, of which each row has some.
+        let key = unsafe { elements.best_key::<F>() };
+        let least = KeyIndex { key, index: elements.least_index() };
+        let before = self.before(accumulator);
+        if first_is::<F, T>(before, least) {
+            return;
         }
-        let (key, position) = best_of::<F, T>(&keys, &row_numbers, row_len, backwards);
-        let column = if backwards { count * row_len - 1 - position } else { position };
-        let found = KeyIndex { key, index: self.index(j, at + column) };
-        self.accumulate(group * self.block.accumulator_row_stride, found);
+        let below = if F::precedes(key, before.key) { NO_INDEX } else { before.index };
+        // SAFETY: as above.
+        let index = unsafe { elements.index_of::<F>(key, below) };
+        self.accumulate(accumulator, KeyIndex { key, index });
     }
 }

@@ -1,38 +1,8 @@
 //! Rows of keys, compared column by column: the loops of [`arg_reduce`](super::arg_reduce) that
 //! read elements.
 
-use super::{arg_reduce::ArgOrder, reduction::read};
-use crate::{
-    element::{Compare, RowNumber},
-    reduction_order::PARTIALS_PER_ROW,
-};
-
-/// The key of element `at`.
-///
-/// # Safety
-/// The element can be read and is aligned.
-#[inline(always)]
-pub(super) unsafe fn key_at<T: Compare>(src: *const T, at: usize) -> T::Key {
-    const {
-        assert!(size_of::<T::Stored>() == size_of::<T>());
-        assert!(align_of::<T::Stored>() == align_of::<T>());
-    };
-    // SAFETY: this function's contract, for bytes of the same size and alignment. An element has no
-    // uninitialised bytes (`NoUninit`), and any bytes are a `Stored` (`AnyBitPattern`).
-    T::key_of_stored(unsafe { read(src.cast::<T::Stored>(), at) })
-}
-
-/// The keys of a row.
-///
-/// # Safety
-/// `keys.len()` elements can be read and are aligned.
-#[inline(always)]
-pub(super) unsafe fn first_row<T: Compare>(keys: &mut [T::Key], src: *const T) {
-    for (i, key) in keys.iter_mut().enumerate() {
-        // SAFETY: `i < keys.len()`: the element can be read.
-        *key = unsafe { key_at(src, i) };
-    }
-}
+use super::{adjacent_keys::key_at, arg_reduce::ArgOrder};
+use crate::element::{Compare, RowNumber};
 
 /// Compares the first row with all others, column by column. `keys` holds the keys of the first row
 /// on entry and the best keys on return; `row_numbers` receives the number of the row of each best
@@ -50,7 +20,7 @@ pub(super) unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
 ) {
     let columns = keys.len();
     let row_numbers = &mut row_numbers[..columns];
-    let mut j = 1;
+    let mut j = 0;
     while j < rows {
         // Four rows at a time. If fewer are left the last row is compared repeatedly, which changes
         // nothing.
@@ -62,48 +32,43 @@ pub(super) unsafe fn compare_rows<F: ArgOrder<T>, T: Compare>(
             src.wrapping_byte_offset(r[2] as isize * step),
             src.wrapping_byte_offset(r[3] as isize * step),
         ];
+        // Rows of the four have numbers that are constants, to which the first row's is added.
+        let numbers = [0, 1, 2, 3].map(T::RowNumber::of);
+        let first_number = T::RowNumber::of(j as u8);
         for i in 0..columns {
-            let (mut key, mut row) = (keys[i], row_numbers[i]);
-            for k in 0..4 {
-                // SAFETY: row `r[k] < rows` and element `i < columns` can be read.
-                let other = unsafe { key_at(from[k], i) };
-                let better = F::precedes(other, key);
-                key = if better { other } else { key };
-                row = if better { T::RowNumber::of(r[k] as u8) } else { row };
-            }
-            keys[i] = key;
-            row_numbers[i] = row;
+            // SAFETY: this function's contract, as `r[k] < rows` and `i < columns`.
+            let [a, b, c, d] = unsafe { from_each(&from, i) };
+            let first = better::<F, T>((a, numbers[0]), (b, numbers[1]));
+            let second = better::<F, T>((c, numbers[2]), (d, numbers[3]));
+            let (key, number) = better::<F, T>(first, second);
+            let here = (key, number.plus(first_number));
+            (keys[i], row_numbers[i]) = better::<F, T>((keys[i], row_numbers[i]), here);
         }
         j += 4;
     }
 }
 
-/// The best key of `row_len` columns, and the first position that has it. Positions count through
-/// the rows one after the other, from the last column of each if `backwards`.
+/// A key and the number of its row.
+type Numbered<T> = (<T as Compare>::Key, <T as Compare>::RowNumber);
+
+/// The better of two, or the first.
 #[inline(always)]
-pub(super) fn best_of<F: ArgOrder<T>, T: Compare>(
-    best: &[T::Key; PARTIALS_PER_ROW],
-    row_numbers: &[T::RowNumber; PARTIALS_PER_ROW],
-    row_len: usize,
-    backwards: bool,
-) -> (T::Key, usize) {
-    let mut keys = *best;
-    macro_rules! halves {
-        ($($len:literal)*) => {
-            $(for i in 0..$len {
-                let (a, b) = (keys[i], keys[i + $len]);
-                keys[i] = if F::precedes(b, a) { b } else { a };
-            })*
+fn better<F: ArgOrder<T>, T: Compare>(a: Numbered<T>, b: Numbered<T>) -> Numbered<T> {
+    let is_second = F::precedes(b.0, a.0);
+    (if is_second { b.0 } else { a.0 }, if is_second { b.1 } else { a.1 })
+}
+
+/// The keys of four rows in a column.
+///
+/// # Safety
+/// Element `column` of each row can be read and is aligned.
+#[inline(always)]
+unsafe fn from_each<T: Compare>(rows: &[*const T; 4], column: usize) -> [T::Key; 4] {
+    macro_rules! key {
+        ($k:literal) => {
+            // SAFETY: this function's contract.
+            unsafe { key_at(rows[$k], column) }
         };
     }
-    halves!(32 16 8 4 2 1);
-    let (best_key, last) = (keys[0], row_len as u32 - 1);
-    let mut position = u32::MAX;
-    for i in 0..row_len {
-        let column = if backwards { last - i as u32 } else { i as u32 };
-        let here = row_numbers[i].to_u32() * row_len as u32 + column;
-        let here = if F::precedes(best_key, best[i]) { u32::MAX } else { here };
-        position = position.min(here);
-    }
-    (best_key, position as usize)
+    [key!(0), key!(1), key!(2), key!(3)]
 }

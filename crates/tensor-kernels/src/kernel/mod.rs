@@ -49,6 +49,8 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(feature = "elementwise")]
+mod adjacent_keys;
+#[cfg(feature = "elementwise")]
 mod arg_reduce;
 #[cfg(feature = "elementwise")]
 mod compared_rows;

@@ -104,7 +104,7 @@ impl ReduceWork {
     pub(super) fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
         let (mut outer, mut columns) = split_columns(loops);
         let has_indices = loops.iter().any(|l| l.strides[INDEX] != 0);
-        let is_short = is_short(&columns, has_indices);
+        let is_short = is_short(&columns, has_indices) && !is_dense(&outer, &columns, has_indices);
         let at = rows_loop(&outer, &columns, is_short, widths.input);
         let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
         if is_short && rows.len > columns.len {
@@ -235,6 +235,17 @@ fn is_short(columns: &Loop<3>, has_indices: bool) -> bool {
         (false, false) => SHORT_KEPT_COLUMNS,
     };
     columns.len < limit
+}
+
+/// Do rows follow each other without gaps, all reduced to the same indices? A kernel reads them as
+/// one.
+fn is_dense(outer: &Loops<3>, columns: &Loop<3>, has_indices: bool) -> bool {
+    let follows = |rows: &Loop<3>| {
+        is_reduced(rows)
+            && columns.strides[INPUT] == 1
+            && rows.strides[INPUT] == columns.len as isize
+    };
+    has_indices && is_reduced(columns) && outer.last().is_some_and(follows)
 }
 
 /// The loop for the rows of a block: the innermost one. Exceptions: there are few columns and

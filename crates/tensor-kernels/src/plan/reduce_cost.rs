@@ -5,6 +5,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     reduction_order::{CHUNK, MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW},
+    tuning::ARG_REDUCE_PASS_BYTES,
 };
 
 /// The time of a part of a copied input, apart from copy and reduction; and that of each part after
@@ -24,7 +25,12 @@ const PACKED_BLOCK_NS: f64 = 60.0;
 const REDUCED_ROW_NS: f64 = 35.0;
 const REDUCED_ROW_OF_SIXTEEN_NS: f64 = 15.0;
 const REDUCED_SHORT_ROW_NS: f64 = 5.0;
-const INDEXED_ROW_NS: f64 = 90.0;
+const INDEXED_ROW_NS: f64 = 30.0;
+
+/// The time of the search for a key in rows that are read as one for an index, and of each element
+/// that is searched.
+const SEARCH_NS: f64 = 100.0;
+const SEARCHED_NS: f64 = 0.1;
 
 /// The time of an accumulator with an index that a block is combined with.
 const INDEXED_ACCUMULATOR_NS: f64 = 2.0;
@@ -84,6 +90,7 @@ impl ReduceWork {
         let block_rows = rows.min(self.block.rows());
         let (is_indexed, chunks) = (self.is_indexed(), self.has_chunks());
         let row_ns = match (is_reduced(&self.columns), is_reduced(&self.rows)) {
+            (true, true) if is_indexed && self.has_dense_rows() => 0.0,
             (true, _) if is_indexed => INDEXED_ROW_NS,
             (true, false) if block_rows < ROWS_SHARING_TREES => REDUCED_ROW_NS,
             (true, false) if SHORT_ROW.contains(&columns) => REDUCED_SHORT_ROW_NS,
@@ -98,6 +105,10 @@ impl ReduceWork {
         let indexed = if is_indexed && !is_reduced(&self.columns) {
             let rows_of_accumulator = if is_reduced(&self.rows) { block_rows } else { 1 };
             (self.rows.len.div_ceil(rows_of_accumulator) * columns) as f64 * INDEXED_ACCUMULATOR_NS
+        } else if is_indexed && is_reduced(&self.rows) && self.has_dense_rows() {
+            let searched = self.rows.len.saturating_mul(columns).min(ARG_REDUCE_PASS_BYTES);
+            let each = self.results() as f64 / around;
+            each * (SEARCH_NS + searched as f64 * SEARCHED_NS)
         } else {
             0.0
         };
@@ -131,6 +142,12 @@ impl ReduceWork {
 
     fn is_indexed(&self) -> bool {
         self.loops().any(|l| l.strides[INDEX] != 0)
+    }
+
+    /// Do the rows of a block follow each other without gaps?
+    fn has_dense_rows(&self) -> bool {
+        let row = self.columns.len as isize;
+        self.columns.strides[INPUT] == 1 && self.rows.strides[INPUT] == row
     }
 
     /// Are rows short enough to be combined in chunks of columns?

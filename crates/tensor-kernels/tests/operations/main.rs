@@ -25,6 +25,7 @@ mod complex;
 mod floats;
 mod forms;
 mod in_registers;
+mod index_reductions;
 mod integers;
 mod movement;
 mod operand_kinds;

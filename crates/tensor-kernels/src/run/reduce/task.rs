@@ -167,7 +167,8 @@ impl Task<'_> {
     ) {
         let Level { l, leaf, accumulators: count, .. } = self.levels.0[level];
         let axis = Axis::at_multiples(len, leaf);
-        let middle = if is_reduced(&l) && len > leaf { axis.middle() } else { None };
+        let is_halved = is_reduced(&l) && len > leaf && (tasks > 1 || self.must_be_halved());
+        let middle = if is_halved { axis.middle() } else { None };
         let Some(middle) = middle else { return run(len, origin, workspaces, tasks) };
         let Workspaces { mut accumulators, halves, mut block } = workspaces;
         let (mut others, mut halves) = halves.split_at(self.bytes(count));
@@ -231,10 +232,18 @@ impl Task<'_> {
         unsafe { self.run.operation.combine(ours, theirs, AccumulatorRows::one(len)) };
     }
 
+    /// Do halves depend on the order of elements? An index does not, and what is far from the best
+    /// key so far is skipped, so one thread has one accumulator for all elements.
+    fn must_be_halved(&self) -> bool {
+        !self.run.operation.returns_indices()
+    }
+
     /// Are blocks read where they lie, as a whole? Then a kernel gets many of them at a time.
     fn folds_whole_blocks(&self) -> bool {
         let [rows, columns] = self.levels.block();
-        let is_whole = |level: &Level| !is_reduced(&level.l) || level.l.len <= level.leaf;
+        let is_whole = |level: &Level| {
+            !is_reduced(&level.l) || level.l.len <= level.leaf || !self.must_be_halved()
+        };
         !self.work.block.uses_scratch()
             && self.run.gaps_to_skip().is_none()
             && is_whole(rows)
