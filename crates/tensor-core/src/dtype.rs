@@ -104,6 +104,21 @@ impl DType {
         }
     }
 
+    /// The least and the greatest value of an integer dtype (PyTorch: `torch.iinfo`).
+    pub const fn integer_range(self) -> Option<(i128, i128)> {
+        Some(match self {
+            DType::U8 => (0, u8::MAX as i128),
+            DType::U16 => (0, u16::MAX as i128),
+            DType::U32 => (0, u32::MAX as i128),
+            DType::U64 => (0, u64::MAX as i128),
+            DType::I8 => (i8::MIN as i128, i8::MAX as i128),
+            DType::I16 => (i16::MIN as i128, i16::MAX as i128),
+            DType::I32 => (i32::MIN as i128, i32::MAX as i128),
+            DType::I64 => (i64::MIN as i128, i64::MAX as i128),
+            _ => return None,
+        })
+    }
+
     /// Is it u16, u32 or u64, which promote with floats only?
     pub(crate) const fn is_wide_unsigned(self) -> bool {
         matches!(self, DType::U16 | DType::U32 | DType::U64)

@@ -72,14 +72,14 @@ impl<K> AnyTensorBase<K> {
     }
 
     /// A row-major tensor of one value, converted to the dtype (PyTorch: `full`). See
-    /// [`AnyValue::to`].
+    /// [`AnyValue::checked_to`].
     ///
     /// # Errors
-    /// Those of [`zeros`](Self::zeros).
+    /// [`DTypeError::ValueOverflow`]; those of [`zeros`](Self::zeros).
     pub fn full(shape: impl Sizes, value: impl Into<AnyValue>, dtype: DType) -> Result<Self> {
         let value = value.into();
         for_each_dtype!(of_dtype, dtype, T => {
-            TensorBase::<T, K>::full(shape, value.to()).map(Self::from)
+            TensorBase::<T, K>::full(shape, value.checked_to()?).map(Self::from)
         })
     }
 
@@ -207,9 +207,11 @@ impl<K> AnyTensorBase<K> {
     /// ```
     ///
     /// # Errors
-    /// No memory.
+    /// [`DTypeError::ValueOverflow`], no memory.
     pub fn full_like(&self, value: impl Into<AnyValue>) -> Result<Self> {
         let value = value.into();
-        for_each_dtype!(on_variant, self, tensor => tensor.full_like(value.to()).map(Self::from))
+        for_each_dtype!(on_variant, self, tensor => {
+            tensor.full_like(value.checked_to()?).map(Self::from)
+        })
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::{AnyInput, AnyOutput, AnyTensorBase};
-use crate::{Operand, Output, Scalar, TensorBase, dtype::for_each_dtype};
+use crate::{
+    Category, DType, DTypeError, Operand, Output, Result, Scalar, TensorBase, dtype::for_each_dtype,
+};
 
 /// One value, as a number of its category (PyTorch: what `item()` returns, and numbers as
 /// arguments).
@@ -39,6 +41,58 @@ impl AnyValue {
         T::from_value(self)
     }
 
+    /// The value as an element, if it fits: what [`full`](AnyTensorBase::full) and other functions
+    /// write, as in PyTorch. Numbers are rounded as by [`to`](Self::to). An integer from 0 to
+    /// `-max` wraps around in an unsigned type, and every number is a bool.
+    ///
+    /// ```
+    /// # use tensor_core as tensor_kernels;
+    /// use tensor_kernels::AnyValue;
+    ///
+    /// assert_eq!(AnyValue::Int(-1).checked_to::<u8>(), Ok(255));
+    /// assert!(AnyValue::Int(300).checked_to::<u8>().is_err());
+    /// assert!(AnyValue::Float(f64::NAN).checked_to::<i32>().is_err());
+    /// assert_eq!(AnyValue::Float(f64::INFINITY).checked_to::<f32>(), Ok(f32::INFINITY));
+    /// assert!(AnyValue::Float(1e300).checked_to::<f32>().is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`DTypeError::ValueOverflow`].
+    pub fn checked_to<T: BuiltIn>(self) -> Result<T> {
+        let dtype = T::DTYPE;
+        match self.fits(dtype) {
+            true => Ok(self.to()),
+            false => Err(DTypeError::ValueOverflow { value: self.to_string(), dtype }.into()),
+        }
+    }
+
+    /// Does [`checked_to`](Self::checked_to) accept the dtype?
+    fn fits(self, dtype: DType) -> bool {
+        let is_real = !matches!(self, Self::Complex(_, im) if im != 0.0);
+        match dtype.category() {
+            Category::Bool => true,
+            Category::Integer => is_real && self.fits_integer(dtype),
+            Category::Float => is_real && fits_float(self.re(), dtype),
+            Category::Complex => {
+                let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
+                let im = if let Self::Complex(_, im) = self { im } else { 0.0 };
+                fits_float(self.re(), part) && fits_float(im, part)
+            }
+        }
+    }
+
+    fn fits_integer(self, dtype: DType) -> bool {
+        let Some((min, max)) = dtype.integer_range() else { return false };
+        match self {
+            Self::Int(value) if min == 0 => (-max..=max).contains(&value),
+            Self::Int(value) => (min..=max).contains(&value),
+            value => {
+                let re = value.re();
+                re >= min as f64 && re.is_finite() && re as i128 <= max
+            }
+        }
+    }
+
     /// Is it not 0?
     pub fn is_nonzero(self) -> bool {
         match self {
@@ -63,6 +117,17 @@ impl AnyValue {
     fn im(self) -> f64 {
         if let Self::Complex(_, im) = self { im } else { 0.0 }
     }
+}
+
+/// Infinities and NaN fit every float.
+fn fits_float(value: f64, dtype: DType) -> bool {
+    let max = match dtype {
+        DType::F16 => 65_504.0,
+        DType::Bf16 => f64::from(f32::from_bits(0x7F7F_0000)),
+        DType::F32 => f64::from(f32::MAX),
+        _ => f64::MAX,
+    };
+    !value.is_finite() || value.abs() <= max
 }
 
 impl fmt::Display for AnyValue {

@@ -44,6 +44,35 @@ pub enum DTypeError {
         to: DType,
     },
 
+    /// A value that does not fit the elements it is written to.
+    #[error("value cannot be converted to type {} without overflow [{value} to {dtype}]", c_type(*dtype))]
+    ValueOverflow {
+        /// The value, as it prints.
+        value: String,
+        /// The dtype of the elements.
+        dtype: DType,
+    },
+
+    /// A bound for integers that all of them are above or below.
+    #[error("Clamp {which} value {value} is outside the representable range of {}", dtype.scalar_type())]
+    ClampBound {
+        /// `min` or `max`.
+        which: &'static str,
+        /// The bound, as it prints.
+        value: String,
+        /// The dtype of the elements.
+        dtype: DType,
+    },
+
+    /// Integers to a negative power that is one value.
+    #[error("Integers to negative integer powers are not allowed. [{dtype} to the power {exponent}]")]
+    NegativePower {
+        /// The dtype of the elements.
+        dtype: DType,
+        /// The power, as it prints.
+        exponent: String,
+    },
+
     /// A dtype that this build does not contain.
     #[error("dtype {dtype} needs a feature that is not enabled: `half` or `complex`")]
     NotInBuild {
@@ -51,6 +80,27 @@ pub enum DTypeError {
         dtype: DType,
     },
 }
+}
+
+/// The name that PyTorch's messages have for the C++ type.
+fn c_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::U8 => "uint8_t",
+        DType::U16 => "uint16_t",
+        DType::U32 => "uint32_t",
+        DType::U64 => "uint64_t",
+        DType::I8 => "int8_t",
+        DType::I16 => "int16_t",
+        DType::I32 => "int",
+        DType::I64 => "int64_t",
+        DType::F16 => "c10::Half",
+        DType::Bf16 => "c10::BFloat16",
+        DType::F32 => "float",
+        DType::F64 => "double",
+        DType::C64 => "c10::complex<float>",
+        DType::C128 => "c10::complex<double>",
+    }
 }
 
 /// PyTorch's sentence, where it has one for this operation.

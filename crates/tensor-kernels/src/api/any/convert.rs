@@ -129,6 +129,15 @@ impl<'x, T: CastAny, K> Converted<'x, T, K> {
         }
     }
 
+    /// The same, but a value must fit the type.
+    #[track_caller]
+    pub(super) fn fitting(call: Call<'_>, operand: &'x AnyOperand<'_, K>) -> Result<Self> {
+        if let AnyOperand::Value(value) = operand {
+            return value.checked_to().map(|value| Self::Operand(Operand::Value(value)));
+        }
+        Self::of(call, operand)
+    }
+
     /// The operand if it has the type or is one value, else what is to be converted.
     pub(super) fn unconverted(
         operand: &'x AnyOperand<'_, K>,

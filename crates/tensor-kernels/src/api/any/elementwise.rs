@@ -13,7 +13,7 @@ use tensor_core::{
 
 use super::{
     convert::as_dtype,
-    expect,
+    expect, scalars,
     typed::{Forms, chosen, chosen_into, equal_as, zipped, zipped_into, zipped3, zipped3_into},
 };
 use crate::api::{
@@ -128,6 +128,11 @@ macro_rules! binary {
             if let Some((eval, _)) = of_bools::<K>(call.op, dtype) {
                 return zipped(call, [a, b], eval);
             }
+            scalars::check_exponent(call.op, dtype, b)?;
+            #[cfg(feature = "half")]
+            if let Some(scaled) = scalars::Scaled::of(call.op, dtype, [a, b])? {
+                return scaled.eval(call);
+            }
             match_dtype!($bound, dtype, call.op, T => {
                 zipped(call, [a, b], ops::$op::eval::<T, K>)
             })
@@ -143,6 +148,11 @@ macro_rules! binary {
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow()])?;
             if let Some(forms) = of_bools::<K>(call.op, dtype) {
                 return zipped_into(call, [a, b], out, forms);
+            }
+            scalars::check_exponent(call.op, dtype, b)?;
+            #[cfg(feature = "half")]
+            if let Some(scaled) = scalars::Scaled::of(call.op, dtype, [a, b])? {
+                return scaled.write(call, out);
             }
             match_dtype!($bound, dtype, call.op, T => {
                 zipped_into(call, [a, b], out, (ops::$op::eval::<T, K>, ops::$op::write::<T>))
@@ -170,6 +180,8 @@ macro_rules! ternary {
         ) -> Result<AnyTensorBase<K>> {
             let call = Call::current(stringify!($name))?;
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow(), c.reborrow()])?;
+            let b = &scalars::bound(call.op, dtype, "min", b)?;
+            let c = &scalars::bound(call.op, dtype, "max", c)?;
             match_dtype!($bound, dtype, call.op, T => {
                 zipped3::<T, K>(call, [a, b, c], ops::$op)
             })
@@ -184,6 +196,8 @@ macro_rules! ternary {
         ) -> Result<()> {
             let call = Call::current(stringify!($name))?;
             let dtype = compute_dtype(call.op, &[a.reborrow(), b.reborrow(), c.reborrow()])?;
+            let b = &scalars::bound(call.op, dtype, "min", b)?;
+            let c = &scalars::bound(call.op, dtype, "max", c)?;
             match_dtype!($bound, dtype, call.op, T => {
                 zipped3_into::<T, K>(call, [a, b, c], ops::$op, out)
             })

@@ -95,7 +95,7 @@ macro_rules! movement_into_methods {
         any_into_methods! {
             pad pad_into(padding: impl Sizes, mode: PadMode<AnyValue>)
                 |call| { let padding = &padding.into_sizes()?; }
-                Equality, x => (padding, movement::pad_mode(mode));
+                Equality, x => (padding, movement::pad_mode(mode)?);
             roll roll_into(shifts: impl Sizes, dims: impl Sizes)
                 |call| { let (shifts, dims) = (&shifts.into_sizes()?, &dims.into_sizes()?); }
                 Equality, x => (shifts, dims);
@@ -120,7 +120,7 @@ macro_rules! movement_into_methods {
             )
                 |call| { let (mask, value) = (mask.into(), value.into());
                   let mask = &movement::mask(&mask)?; }
-                Equality, x => (mask.clone(), value.to());
+                Equality, x => (mask.clone(), value.checked_to()?);
             repeat repeat_into(times: impl Sizes)
                 |call| { let times = &times.into_shape()?; }
                 Equality, x => (times);

@@ -2,7 +2,8 @@
 //!
 //! Nothing is implemented twice: a method promotes its operands to one dtype and calls the typed
 //! operation for it. `convert` has the conversion of operands; `elementwise` and `methods` take the
-//! table of named operations; `typed` has what they do once the dtype is known.
+//! table of named operations; `scalars` has what is special about values as operands, and `typed`
+//! what they all do once the dtype is known.
 //!
 //! All of it is generic over the kernels of a tensor, or `inline`. So it is compiled in the
 //! programs that use it, operation by operation, and costs others nothing.
@@ -29,6 +30,8 @@ mod reduce;
 mod reshaped;
 #[cfg(feature = "reductions")]
 mod rows;
+#[cfg(feature = "elementwise")]
+mod scalars;
 #[cfg(feature = "elementwise")]
 mod typed;
 
@@ -94,7 +97,8 @@ macro_rules! forward_reshaped {
 /// - f16 and bf16 with a complex value or 0-dimensional tensor give c64: there is no `complex32`.
 /// - The sum of u64 is i64, as in PyTorch, where that of a typed tensor is u64. `any` and `all` of
 ///   u8 are u8.
-/// - Comparisons of tensors whose dtypes differ in `equal` and `allclose` promote.
+/// - Comparisons of tensors whose dtypes differ in `equal`, `isclose` and `allclose` promote.
+/// - `clamp`, `argmin` and `argmax` take bools.
 ///
 /// # Errors
 /// Every method fails with [`Error::Borrowed`] if the storage is borrowed in conflict, with
@@ -187,11 +191,11 @@ pub trait AnyTensorExt<K>: Sized {
     /// Writes one value, converted, to every element (PyTorch: `fill_`).
     ///
     /// # Errors
-    /// [`Error::WriteOverlap`].
+    /// [`DTypeError::ValueOverflow`]; [`Error::WriteOverlap`].
     fn fill(&self, value: impl Into<AnyValue>) -> Result<()> {
         let value = value.into();
         match_tensor!(Equality, self.as_any(), "fill", x => {
-            crate::TensorMutExt::fill(x, value.to())
+            crate::TensorMutExt::fill(x, value.checked_to()?)
         })
     }
 

@@ -52,7 +52,7 @@ macro_rules! movement_methods {
         fn pad(&self, padding: impl Sizes, mode: PadMode<AnyValue>) -> Result<AnyTensorBase<K>> {
             let padding = &padding.into_sizes()?;
             forward!(self.as_any(), "pad", x => {
-                TensorExt::pad(x, padding, movement::pad_mode(mode))
+                TensorExt::pad(x, padding, movement::pad_mode(mode)?)
             })
         }
 
@@ -215,7 +215,7 @@ macro_rules! movement_methods {
             let (mask, value) = (mask.into(), value.into());
             let mask = &movement::mask(&mask)?;
             forward!(self.as_any(), "masked_fill", x => {
-                TensorExt::masked_fill(x, mask.clone(), value.to())
+                TensorExt::masked_fill(x, mask.clone(), value.checked_to()?)
             })
         }
 
@@ -272,7 +272,7 @@ macro_rules! movement_methods {
             let (mask, value) = (mask.into(), value.into());
             let mask = &movement::mask(&mask)?;
             match_tensor!(Equality, self.as_any(), "masked_fill", x => {
-                crate::TensorMutExt::masked_fill_inplace(x, mask.clone(), value.to())
+                crate::TensorMutExt::masked_fill_inplace(x, mask.clone(), value.checked_to()?)
             })
         }
 
@@ -330,13 +330,13 @@ where
 }
 
 /// The mode for elements `T`.
-pub(super) fn pad_mode<T: BuiltIn>(mode: PadMode<AnyValue>) -> PadMode<T> {
-    match mode {
-        PadMode::Constant(value) => PadMode::Constant(value.to()),
+pub(super) fn pad_mode<T: BuiltIn>(mode: PadMode<AnyValue>) -> Result<PadMode<T>> {
+    Ok(match mode {
+        PadMode::Constant(value) => PadMode::Constant(value.checked_to()?),
         PadMode::Reflect => PadMode::Reflect,
         PadMode::Replicate => PadMode::Replicate,
         PadMode::Circular => PadMode::Circular,
-    }
+    })
 }
 
 /// Indices, which are i64 or i32, as i64.
@@ -369,7 +369,7 @@ pub(super) fn same_type<'s, T: BuiltIn, K>(
     operand: &'s AnyOperand<'_, K>,
 ) -> Result<Operand<'s, T>> {
     match operand {
-        AnyOperand::Value(value) => Ok(Operand::Value(value.to())),
+        AnyOperand::Value(value) => value.checked_to().map(Operand::Value),
         AnyOperand::Tensor(any) => typed_operand(any.input()),
         AnyOperand::Handle(any) => typed_operand(any.input()),
         AnyOperand::View(view) => typed_operand(view.clone()),

@@ -156,7 +156,7 @@ pub(super) fn chosen<T: CastAny, K>(
 where
     AnyTensorBase<K>: From<TensorBase<T, K>>,
 {
-    let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+    let (a, b) = (Converted::<T, K>::fitting(call, a)?, Converted::<T, K>::fitting(call, b)?);
     call.eval3(ops::Where, condition.into(), a.operand(), b.operand()).map(Into::into)
 }
 
@@ -174,7 +174,8 @@ where
 {
     match out.typed::<T>() {
         Ok(out) => {
-            let (a, b) = (Converted::<T, K>::of(call, a)?, Converted::<T, K>::of(call, b)?);
+            let a = Converted::<T, K>::fitting(call, a)?;
+            let b = Converted::<T, K>::fitting(call, b)?;
             let (a, b) = (Some(a.operand()), Some(b.operand()));
             call.into3(ops::Where, Some(condition.into()), a, b, out)
         }

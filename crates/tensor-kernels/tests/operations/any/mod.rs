@@ -6,3 +6,4 @@ mod forms;
 mod golden;
 mod methods;
 mod operations;
+mod scalars;
