@@ -40,9 +40,9 @@
 //!
 //! # Reproducible results
 //! No result depends on the number of threads. Copies, conversions, arithmetic and reductions are
-//! bitwise the same at every [`SimdLevel`], except for the bits of a NaN. Elementary functions may
-//! differ in the last place between [`SimdLevel::Scalar`] and the other levels; all stay within the
-//! bounds that [`math`] states.
+//! bitwise the same at every [`SimdLevel`], except for the bits of a NaN. Elementary functions, and
+//! `softmax`, `log_softmax`, `logsumexp` and general norms, may differ in the last place between
+//! [`SimdLevel::Scalar`] and the other levels; all stay within the bounds that [`math`] states.
 //!
 //! # Dtypes known at run time
 //! An [`AnyTensor`] has the same operations, in [`AnyTensorExt`], and PyTorch's type promotion.
@@ -93,8 +93,10 @@
 //!
 //! ```toml
 //! [dependencies]
-//! tensor-kernels = { version = "0.1", default-features = false } # perhaps "rayon", "avx512"
+//! tensor-kernels = { path = "…/crates/tensor-kernels", default-features = false }
 //! ```
+//!
+//! Perhaps with the features `rayon` and `avx512`.
 //!
 //! This needs three crates beside `pulp` and what `pulp` needs, and no procedural macro that parses
 //! Rust. `avx512` is a feature because it is a fifth of what such a build takes.

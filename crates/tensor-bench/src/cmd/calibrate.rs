@@ -90,7 +90,7 @@ fn machine(place: Option<&Path>, threads: usize, out: &mut dyn Write) -> Result<
         // If this fails, the file cannot be opened either, which has a better message.
         let _ = fs::create_dir_all(folder);
     }
-    // Checked before the measurement, which takes minutes.
+    // Checked before the measurement, which takes seconds.
     Target::open(&path)?;
     let exec = setting::exec()?;
     let stream = thresholds::stream(&exec)?;

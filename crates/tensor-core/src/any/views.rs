@@ -155,11 +155,11 @@ impl<K> AnyTensorBase<K> {
         for_each_dtype!(on_variant, self, tensor => tensor.get(index).map(Into::into))
     }
 
-    /// Writes the element at `index`, converted to the dtype; see
-    /// [`AnyValue::checked_to`].
+    /// Writes the element at `index`, converted to the dtype; see [`AnyValue::checked_to`].
     ///
     /// # Errors
-    /// [`DTypeError::ValueOverflow`](crate::DTypeError::ValueOverflow); an index of another length than the rank or beyond a size; a storage that is borrowed.
+    /// [`DTypeError::ValueOverflow`](crate::DTypeError::ValueOverflow); an index of another length
+    /// than the rank or beyond a size; a storage that is borrowed.
     pub fn set(&self, index: &[usize], value: impl Into<AnyValue>) -> Result<()> {
         let value = value.into();
         for_each_dtype!(on_variant, self, tensor => tensor.set(index, value.checked_to()?))

@@ -45,7 +45,10 @@ pub enum DTypeError {
     },
 
     /// A value that does not fit the elements it is written to.
-    #[error("value cannot be converted to type {} without overflow [{value} to {dtype}]", c_type(*dtype))]
+    #[error(
+        "value cannot be converted to type {} without overflow [{value} to {dtype}]",
+        c_type(*dtype)
+    )]
     ValueOverflow {
         /// The value, as it prints.
         value: String,
@@ -54,7 +57,10 @@ pub enum DTypeError {
     },
 
     /// A bound for integers that all of them are above or below.
-    #[error("Clamp {which} value {value} is outside the representable range of {}", dtype.scalar_type())]
+    #[error(
+        "Clamp {which} value {value} is outside the representable range of {}",
+        dtype.scalar_type()
+    )]
     ClampBound {
         /// `min` or `max`.
         which: &'static str,
@@ -65,7 +71,9 @@ pub enum DTypeError {
     },
 
     /// Integers to a negative power that is one value.
-    #[error("Integers to negative integer powers are not allowed. [{dtype} to the power {exponent}]")]
+    #[error(
+        "Integers to negative integer powers are not allowed. [{dtype} to the power {exponent}]"
+    )]
     NegativePower {
         /// The dtype of the elements.
         dtype: DType,

@@ -33,7 +33,8 @@
 //! numbers take as many instructions. All other functions of f32 use single precision.
 //!
 //! Special values follow C99 (annex F), as PyTorch does: signed zeros, infinities, subnormal
-//! arguments and results, NaN.
+//! arguments and results, NaN. PyTorch computes powers of 0.5 and −0.5 as square roots, with other
+//! results for −0 and −∞.
 //!
 //! # Complex numbers
 //! Sums, differences and products follow the definition, part by part, each operation rounded.

@@ -29,11 +29,11 @@ macro_rules! reduction_operations {
             /// result is unspecified.
             #[doc(alias = "amax")]
             Max<T: Compare> -> T: max, max_into, max_all;
-            /// Is any element over dimensions not 0? NaN is not (PyTorch: `torch.any`, whose result
-            /// for uint8 is uint8). False if there are no elements.
+            /// Is any element over dimensions not 0? NaN counts as not 0 (PyTorch: `torch.any`,
+            /// whose result for uint8 is uint8). False if there are no elements.
             Any<T: Equality> -> bool: any, any_into, any_all;
-            /// Are all elements over dimensions not 0? NaN is not (PyTorch: `torch.all`, whose
-            /// result for uint8 is uint8). True if there are no elements.
+            /// Are all elements over dimensions not 0? NaN counts as not 0 (PyTorch: `torch.all`,
+            /// whose result for uint8 is uint8). True if there are no elements.
             All<T: Equality> -> bool: all, all_into, all_all;
             /// The index of the smallest element over dimensions: of the first NaN if there is one,
             /// else of the first of equal elements (PyTorch: `torch.argmin`).

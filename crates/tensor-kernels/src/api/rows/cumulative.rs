@@ -26,7 +26,8 @@ use crate::{
 /// `torch.cumsum`).
 ///
 /// Element types of results are those of [`sum`](crate::ops::sum). Elements are added in sequence;
-/// real and complex floats in double precision, rounded to each result, as in PyTorch.
+/// real and complex floats in double precision, rounded to each result, as in PyTorch, which sums
+/// halves in single precision.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Tensor, ops};
