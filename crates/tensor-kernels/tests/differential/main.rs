@@ -32,7 +32,7 @@ fn copies() {
 
 #[test]
 fn elementwise() {
-    runner::run("elementwise", 4_000);
+    runner::run("elementwise", 8_000);
 }
 
 #[test]

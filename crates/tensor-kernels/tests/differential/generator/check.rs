@@ -57,7 +57,13 @@ impl<T: Value> TestOperand<T> {
         usage: Use,
         (kind, distinct): (ValueKind, usize),
     ) -> Self {
-        let at = Strided::draw(&mut case.choices, shape, size_of::<T>(), usage);
+        let at = match &case.last {
+            Some(last) if last.shape == shape && case.choices.draw(3) == 2 => {
+                Strided::like(&mut case.choices, last)
+            }
+            _ => Strided::draw(&mut case.choices, shape, size_of::<T>(), usage),
+        };
+        case.last = Some(at.clone());
         let skew = skew::<T>(case);
         let bits = case.bits();
         case.note(name, format_args!("{} {at}, slice at {skew} of a cache line", T::NAME));

@@ -48,7 +48,7 @@ fn matrices(choices: &mut Choices<'_>, widths: &[usize]) -> Vec<usize> {
     let columns = (CACHE_LINE / width).max(1) * (1 + choices.draw(8));
     let columns = columns + if choices.draw(3) == 2 { 1 + choices.draw(63) } else { 0 };
     let rows = (2 + choices.draw(140)).min((MAX_MATRIX_ELEMENTS / columns).max(2));
-    let count = choices.pick(&[1, 1, 2, 1, 3]).min((MAX_MATRIX_ELEMENTS / columns / rows).max(1));
+    let count = choices.pick(&[1, 1, 2, 4, 3]).min((MAX_MATRIX_ELEMENTS / columns / rows).max(1));
     let mut shape = vec![columns, rows, count];
     if count == 1 {
         shape.pop();
@@ -152,11 +152,15 @@ impl Strided {
         usage: Use,
     ) -> Self {
         let order = order(choices, shape.len());
-        let style = choices.draw(4);
+        let style = choices.draw(5);
         let mut strides = vec![0; shape.len()];
         let mut inside = 1;
         for (level, &d) in order.iter().rev().enumerate() {
-            let kind = if style < 2 { DimStride::Dense } else { DimStride::draw(choices) };
+            let kind = match style {
+                0 | 1 => DimStride::Dense,
+                2 => choices.pick(&[DimStride::Dense, DimStride::Flipped]),
+                _ => DimStride::draw(choices),
+            };
             let kind = if style == 1 && level == 1 { DimStride::WholeLines } else { kind };
             let stride = kind.stride(choices, inside, width);
             inside = stride * shape[d].max(1);
@@ -176,6 +180,22 @@ impl Strided {
             return Self::dense(shape);
         }
         Self::starting_at(shape, strides, lead)
+    }
+
+    /// Without gaps, in the order of another layout of the same shape and in its directions, but for
+    /// two dimensions that change places. What is adjacent in one is often adjacent in the other,
+    /// which layouts that are drawn independently seldom are.
+    pub(crate) fn like(choices: &mut Choices<'_>, other: &Self) -> Self {
+        let rank = other.shape.len();
+        let mut order: Vec<usize> = (0..rank).collect();
+        order.sort_by_key(|&d| std::cmp::Reverse(other.strides[d].unsigned_abs()));
+        if rank > 0 {
+            order.swap(choices.draw(rank), choices.draw(rank));
+        }
+        let dense = Self::dense_in(&order, &other.shape).strides;
+        let directed = |(stride, other): (isize, &isize)| if *other < 0 { -stride } else { stride };
+        let strides = dense.into_iter().zip(&other.strides).map(directed).collect();
+        Self::starting_at(&other.shape, strides, choices.pick(&[0, 0, 1, 3]))
     }
 
     /// Row-major, without gaps.

@@ -49,22 +49,24 @@ enum Description {
 /// A case that is being drawn.
 pub(crate) struct Case<'b> {
     pub(crate) choices: Choices<'b>,
+    /// The layout that was drawn last.
+    last: Option<layouts::Strided>,
     description: Description,
 }
 
 impl<'b> Case<'b> {
     pub(crate) fn new(choices: Choices<'b>) -> Self {
-        Self { choices, description: Description::Nothing }
+        Self { choices, last: None, description: Description::Nothing }
     }
 
     /// As [`new`](Self::new), with a description.
     pub(crate) fn described(choices: Choices<'b>) -> Self {
-        Self { choices, description: Description::Text(String::new()) }
+        Self { choices, last: None, description: Description::Text(String::new()) }
     }
 
     /// As [`new`](Self::new), with a description on the standard output.
     pub(crate) fn printed(choices: Choices<'b>) -> Self {
-        Self { choices, description: Description::Printed }
+        Self { choices, last: None, description: Description::Printed }
     }
 
     pub(crate) fn description(&self) -> &str {
