@@ -61,6 +61,10 @@ pub(crate) trait Operation<const N: usize>: Sync {
     /// Is the function called once for each result, also for results that are equal?
     fn is_counted(&self) -> bool;
 
+    /// Are rows of this length computed in chunks? A chunk is read before it is written, so rows
+    /// are computed as fast wherever they lie.
+    fn has_chunks(&self, len: usize) -> bool;
+
     /// The operation of registers that this is, if there is one: all operands are f32, or all f64.
     fn register_op(&self) -> Option<RegisterOp>;
 }
@@ -76,6 +80,10 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
 
     fn is_counted(&self) -> bool {
         O::IS_COUNTED
+    }
+
+    fn has_chunks(&self, len: usize) -> bool {
+        O::has_chunks(len)
     }
 
     fn register_op(&self) -> Option<RegisterOp> {
@@ -131,6 +139,9 @@ pub(crate) trait Compute<const N: usize>: Sync {
 
     /// Is the function called once for each result, also for results that are equal?
     const IS_COUNTED: bool;
+
+    /// See [`Operation::has_chunks`].
+    fn has_chunks(len: usize) -> bool;
 
     /// See [`Operation::register_op`].
     fn register_op() -> Option<RegisterOp>;
@@ -201,6 +212,10 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
 
     const IS_COUNTED: bool = F::IS_COUNTED;
+
+    fn has_chunks(len: usize) -> bool {
+        in_chunks!(F) && is_short::<F::Output>(len)
+    }
 
     fn register_op() -> Option<RegisterOp> {
         F::REGISTER_OP.filter(|_| are_floats([TypeId::of::<A>(), TypeId::of::<R>()]))
@@ -333,6 +348,10 @@ macro_rules! operation {
             const COMPUTES_MUCH: bool = F::COMPUTES_MUCH;
 
             const IS_COUNTED: bool = F::IS_COUNTED;
+
+            fn has_chunks(len: usize) -> bool {
+                in_chunks!(F) && is_short::<R>(len)
+            }
 
             fn register_op() -> Option<RegisterOp> {
                 let types = [TypeId::of::<R>(), $(TypeId::of::<$type>()),*];

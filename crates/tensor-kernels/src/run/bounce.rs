@@ -12,7 +12,8 @@
 //!   all rows, from the bounds of their addresses. The check fails if an input's rows descend or
 //!   lie between those of the result, although no two rows overlap. Each row alone passes. (All
 //!   rows at once, the sum of 38 by 640 floats and their flipped rows took 12.4 µs, four times the
-//!   naive loop.)
+//!   naive loop.) Short rows need no check, as they are computed in chunks: the product of 32 rows
+//!   of 26 floats, one input mirrored, takes 89 ns at once, and 245 row by row (Zen 5).
 //! - **All of several inputs are scalars.** No loop is compiled for that combination
 //!   ([`RowBlock::input_to_repeat`]). One of them is repeated in the buffer, and read there as a
 //!   row.
@@ -178,7 +179,7 @@ impl<const N: usize> Call<'_, N> {
     /// That of [`compute`].
     #[inline]
     unsafe fn compute_checked(self, block: &RowBlock<N>) {
-        if !fails_overlap_check(block, self.widths) {
+        if !fails_overlap_check(block, self.widths) || self.operation.has_chunks(block.len) {
             // SAFETY: the contract of `compute`, for all rows.
             return unsafe { self.operation.compute(self.simd, block) };
         }

@@ -182,9 +182,9 @@ impl Strided {
         Self::starting_at(shape, strides, lead)
     }
 
-    /// Without gaps, in the order of another layout of the same shape and in its directions, but for
-    /// two dimensions that change places. What is adjacent in one is often adjacent in the other,
-    /// which layouts that are drawn independently seldom are.
+    /// Without gaps, in the order of another layout of the same shape and in its directions, but
+    /// for two dimensions that change places. What is adjacent in one is often adjacent in the
+    /// other, which is rare in layouts that are drawn independently.
     pub(crate) fn like(choices: &mut Choices<'_>, other: &Self) -> Self {
         let rank = other.shape.len();
         let mut order: Vec<usize> = (0..rank).collect();
@@ -193,8 +193,9 @@ impl Strided {
             order.swap(choices.draw(rank), choices.draw(rank));
         }
         let dense = Self::dense_in(&order, &other.shape).strides;
-        let directed = |(stride, other): (isize, &isize)| if *other < 0 { -stride } else { stride };
-        let strides = dense.into_iter().zip(&other.strides).map(directed).collect();
+        let sign = |stride: &isize| if *stride < 0 { -1 } else { 1 };
+        let strides = dense.iter().zip(&other.strides).map(|(own, other)| own * sign(other));
+        let strides = strides.collect();
         Self::starting_at(&other.shape, strides, choices.pick(&[0, 0, 1, 3]))
     }
 
