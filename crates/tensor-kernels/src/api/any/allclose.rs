@@ -4,9 +4,7 @@
 //! those that [`all_parts`] asks for. So no operand is held twice, and nothing is converted behind
 //! the first difference.
 
-use tensor_core::{
-    AnyOperand, AsOperand, Bare, Element, Layout, Operand, Result, TensorView, broadcast_two,
-};
+use tensor_core::{AnyOperand, AsOperand, Bare, Element, Layout, Operand, Result, TensorView};
 
 use super::{
     convert::{CastAny, Converted, typed_operand},
@@ -14,6 +12,7 @@ use super::{
 };
 use crate::{
     api::{
+        call::Call,
         parts::{Block, PART_BYTES, Pair, all_parts},
         rows::{Tolerance, all_close, allclose as typed_allclose},
         types::match_dtype,
@@ -45,7 +44,8 @@ fn by_parts<T: CastAny + Real, K>(
     [a, b]: [&AnyOperand<'_, K>; 2],
     tolerance: Tolerance,
 ) -> Result<bool> {
-    let (shape, serial) = (broadcast_two(OP, a.shape(), b.shape())?, exec.serial());
+    let shape = Call::new(exec, OP).broadcast_pair(a.shape(), b.shape())?;
+    let serial = exec.serial();
     let numel = shape.iter().fold(1_usize, |numel, &size| numel.saturating_mul(size));
     if numel.saturating_mul(size_of::<T>()) <= PART_BYTES {
         let (a, b) = (converted::<T, K>(a)?, converted::<T, K>(b)?);
