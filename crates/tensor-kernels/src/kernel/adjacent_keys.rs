@@ -57,14 +57,16 @@ impl<T: Compare> AdjacentRows<T> {
     #[inline(always)]
     pub(super) unsafe fn best_key<F: ArgOrder<T>>(&self) -> T::Key {
         let len = self.rows * self.columns;
-        // SAFETY: this function's contract, and that of the number of elements.
-        unsafe {
-            match size_of::<T::Key>() {
-                _ if len >= 512 => best_of::<F, T, 64>(self.src, len),
-                _ if len >= 16 => best_of::<F, T, 16>(self.src, len),
-                _ => best_of::<F, T, 1>(self.src, len),
-            }
+        if len >= 512 {
+            // SAFETY: this function's contract.
+            return unsafe { best_of::<F, T, 64>(self.src, len) };
         }
+        if len >= 16 {
+            // SAFETY: as above.
+            return unsafe { best_of::<F, T, 16>(self.src, len) };
+        }
+        // SAFETY: as above; there is an element.
+        unsafe { best_of::<F, T, 1>(self.src, len) }
     }
 
     /// The smallest index of an element that `best` does not precede, if `best` precedes or equals

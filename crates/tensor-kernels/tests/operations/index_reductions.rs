@@ -103,9 +103,10 @@ fn check_all<T: Compare>(value: fn(usize) -> T) {
         for order in orders(shape.len()) {
             for subset in 1..1usize << shape.len() {
                 turn += 1;
-                let dims: Vec<usize> = (0..shape.len()).filter(|d| subset >> d & 1 == 1).collect();
+                let dims: Vec<usize> =
+                    (0..shape.len()).filter(|d| (subset >> d) & 1 == 1).collect();
                 let flips: Vec<isize> =
-                    (0..shape.len() as isize).filter(|d| turn / 2 >> d & 1 == 1).collect();
+                    (0..shape.len() as isize).filter(|d| ((turn / 2) >> d) & 1 == 1).collect();
                 let layout = Layout::contiguous(shape).unwrap();
                 let layout = layout.permute(&order[..]).unwrap().flip(&flips[..]).unwrap();
                 configs[turn % configs.len()].run(|exec| {

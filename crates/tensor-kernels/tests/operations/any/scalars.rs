@@ -10,8 +10,8 @@ fn u8s() -> AnyTensor {
 }
 
 #[track_caller]
-fn overflows<T: std::fmt::Debug>(result: Result<T>) {
-    let refused = match &result {
+fn overflows<T: std::fmt::Debug>(result: &Result<T>) {
+    let refused = match result {
         Err(Error::DType(refused)) => matches!(**refused, DTypeError::ValueOverflow { .. }),
         _ => false,
     };
@@ -23,16 +23,16 @@ fn elements_that_do_not_fit_are_refused() -> Result<()> {
     let (x, mask): (_, Tensor<bool>) = (u8s(), tensor![true, false, false]);
     let first: Tensor<i64> = tensor![0];
     for value in [300, -256] {
-        overflows(AnyTensor::full([2], value, DType::U8));
-        overflows(x.full_like(value));
-        overflows(x.fill(value));
-        overflows(x.set(&[0], value));
-        overflows(x.masked_fill(&mask, value));
-        overflows(x.masked_fill_into(&mask, value, &x));
-        overflows(x.masked_fill_inplace(&mask, value));
-        overflows(x.pad(&[1, 1], PadMode::Constant(value.into())));
-        overflows(x.scatter(0, &first, value));
-        overflows(AnyTensor::from(mask.clone()).where_cond(&x, value));
+        overflows(&AnyTensor::full([2], value, DType::U8));
+        overflows(&x.full_like(value));
+        overflows(&x.fill(value));
+        overflows(&x.set(&[0], value));
+        overflows(&x.masked_fill(&mask, value));
+        overflows(&x.masked_fill_into(&mask, value, &x));
+        overflows(&x.masked_fill_inplace(&mask, value));
+        overflows(&x.pad([1, 1], PadMode::Constant(value.into())));
+        overflows(&x.scatter(0, &first, value));
+        overflows(&AnyTensor::from(mask.clone()).where_cond(&x, value));
     }
     assert_eq!(x.to_vec::<u8>()?, [44, 2, 200], "nothing was written");
     assert_eq!(x.masked_fill(&mask, -1)?.to_vec::<u8>()?, [255, 2, 200]);
@@ -50,7 +50,7 @@ fn elements_that_do_not_fit_are_refused() -> Result<()> {
         (AnyValue::Int(1 << 40), DType::I32),
         (AnyValue::Complex(0.0, 1.0), DType::F32),
     ] {
-        overflows(full(value, dtype));
+        overflows(&full(value, dtype));
     }
     assert_eq!(full(AnyValue::Float(255.9), DType::U8)?.item()?, AnyValue::Int(255));
     assert_eq!(full(AnyValue::Float(-2.7), DType::I32)?.item()?, AnyValue::Int(-2));
@@ -73,7 +73,7 @@ fn bounds_beyond_the_integers_are_their_ends() -> Result<()> {
     assert_eq!(text, "Clamp min value 300 is outside the representable range of Byte");
     let text = x.clamp(-5, -3).unwrap_err().to_string();
     assert_eq!(text, "Clamp max value -3 is outside the representable range of Byte");
-    overflows(AnyTensor::ones([1], DType::F32)?.clamp(-1e300, 1e300));
+    overflows(&AnyTensor::ones([1], DType::F32)?.clamp(-1e300, 1e300));
     x.clamp_into(-5, 50, &x)?;
     assert_eq!(x.to_vec::<u8>()?, [44, 2, 50]);
     Ok(())
@@ -82,7 +82,7 @@ fn bounds_beyond_the_integers_are_their_ends() -> Result<()> {
 #[test]
 fn exponents_of_integers_fit_them() -> Result<()> {
     let x = u8s();
-    overflows(x.pow(300));
+    overflows(&x.pow(300));
     let text = AnyTensor::ones([1], DType::I32)?.pow(-1).unwrap_err().to_string();
     assert!(text.starts_with("Integers to negative integer powers are not allowed."), "{text}");
     assert_eq!(x.pow(2)?.to_vec::<u8>()?, [144, 4, 64]);
