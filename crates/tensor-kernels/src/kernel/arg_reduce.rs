@@ -1,10 +1,13 @@
 //! Reductions that return an index: the innermost loops of argmin and argmax.
 //!
-//! Keys are compared column by column, over up to [`ROWS_PER_PASS`] rows. Next to each best key the
-//! loop keeps the number of its row, in an integer as wide as the key, so that one comparison
-//! selects both in registers of the same width. After each pass row numbers become indices and are
-//! combined with the accumulators. If columns are reduced, a row is first cut into rows of
-//! [`PARTIALS_PER_ROW`] elements, as in [`fold`](super::fold).
+//! Where columns are kept, keys are compared column by column, over up to [`ROWS_PER_PASS`] rows.
+//! Next to each best key the loop keeps the number of its row, in an integer as wide as the key, so
+//! that one comparison selects both in registers of the same width. After each pass row numbers
+//! become indices and are combined with the accumulators. Short rows are compared in chunks of a
+//! few columns, which the compiler keeps in registers or a small array.
+//!
+//! Where columns are reduced, the best key is found first, and then its index; see
+//! [`adjacent_keys`](super::adjacent_keys).
 //!
 //! Among equal keys the smallest index wins; NaN precedes every other key. Rows are visited in the
 //! order of rising index, so the first of equal keys is kept without a comparison of indices.
@@ -13,8 +16,7 @@
 //! take 11.2 ms instead of 8.0 ms: the pieces of rows are too short.
 //!
 //! The work per accumulator dominates where an accumulator receives few rows or a row has few
-//! columns. Four rows of 16 MiB take 34 ms. 512 rows of 512 floats take 62 µs, one row of as many
-//! floats 33 µs.
+//! columns: 2 ns each. 512 rows of 512 floats take 27 µs, as many floats 11 µs (Zen 5).
 
 use std::{marker::PhantomData, mem::MaybeUninit, slice};
 
