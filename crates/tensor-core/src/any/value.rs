@@ -143,7 +143,7 @@ impl fmt::Display for AnyValue {
     }
 }
 
-/// The element types of [`AnyTensorBase`]: those with a [`DType`](crate::DType). The trait is
+/// The element types of [`AnyTensorBase`]: those with a [`DType`]. The trait is
 /// sealed, as [`Scalar`] is.
 pub trait BuiltIn: Scalar + Into<AnyValue> {
     /// The value converted to this type; see [`AnyValue::to`].
