@@ -52,3 +52,20 @@ pub(crate) struct Widths {
     pub(crate) output: usize,
     pub(crate) accumulator: usize,
 }
+
+/// Are elements that are repeated, by a stride of 0, combined as often?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Repeats {
+    Combined,
+    /// Once: the result is the same.
+    Skipped,
+}
+
+/// What a plan depends on, of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ReductionForm {
+    pub(crate) widths: Widths,
+    /// Is the result an index among the elements that are reduced to one?
+    pub(crate) returns_indices: bool,
+    pub(crate) repeats: Repeats,
+}

@@ -5,7 +5,7 @@ use tensor_core::{Element, Scalar};
 
 use crate::kernel::ReductionOf;
 #[cfg(feature = "reductions")]
-use crate::reduction_order::Widths;
+use crate::reduction_order::ReductionForm;
 
 /// A named reduction of elements `T`.
 pub(crate) trait Reduce<T: Element> {
@@ -19,10 +19,9 @@ pub(crate) trait Reduce<T: Element> {
     #[cfg(feature = "reductions")]
     fn of_empty() -> Option<Self::Output>;
 
-    /// The bytes of elements and accumulators, and whether the result is an index. Without the
-    /// kernels, so that these need not be compiled.
+    /// What a plan depends on. Without the kernels, so that these need not be compiled.
     #[cfg(feature = "reductions")]
-    fn form() -> (Widths, bool);
+    fn form() -> ReductionForm;
 }
 
 /// Defines reductions that fold the elements into an accumulator.
@@ -76,10 +75,10 @@ macro_rules! folds {
             }
 
             #[cfg(feature = "reductions")]
-            fn form() -> ($crate::reduction_order::Widths, bool) {
+            fn form() -> $crate::reduction_order::ReductionForm {
                 let $count: usize = 1;
                 let reduction = FoldReduction($of, PhantomData::<fn($t)>);
-                ($crate::kernel::Reduction::widths(&reduction), false)
+                $crate::kernel::Reduction::form(&reduction)
             }
         }
     )*};
@@ -122,9 +121,9 @@ macro_rules! arg_reductions {
             }
 
             #[cfg(feature = "reductions")]
-            fn form() -> ($crate::reduction_order::Widths, bool) {
+            fn form() -> $crate::reduction_order::ReductionForm {
                 let reduction = ArgReduction::<Self, T>(PhantomData);
-                ($crate::kernel::Reduction::widths(&reduction), true)
+                $crate::kernel::Reduction::form(&reduction)
             }
         }
     )*};

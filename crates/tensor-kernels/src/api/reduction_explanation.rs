@@ -18,7 +18,7 @@ use crate::{
     exec::Exec,
     nest::{Loop, Nest},
     plan::{PlannedReduce, ReduceWork},
-    reduction_order::Widths,
+    reduction_order::{ReductionForm, Widths},
 };
 
 /// How a reduction is planned; see [`explain_reduction`].
@@ -69,11 +69,11 @@ pub fn explain_reduction(
     input: &Layout,
     over: impl Into<ReduceDims>,
 ) -> Result<ReductionExplanation> {
-    let (widths, returns_indices) = form(op, dtype)?;
+    let form = form(op, dtype)?;
     let reduced = input.reduced(op, over)?;
     let result = reduced.broadcast_result(&Layout::contiguous(reduced.shape())?)?;
-    let indices = if returns_indices { reduced.indices()? } else { reduced.zero_layout()? };
-    let direct = ReduceWork::plan([input, &result, &indices], widths);
+    let indices = if form.returns_indices { reduced.indices()? } else { reduced.zero_layout()? };
+    let direct = ReduceWork::plan([input, &result, &indices], form.widths, form.repeats);
     let strides = input.strides().iter().zip(result.strides());
     let dims = input.shape().iter().zip(strides);
     Ok(ReductionExplanation {
@@ -86,8 +86,8 @@ pub fn explain_reduction(
     })
 }
 
-/// The widths of a reduction, and whether its result is an index.
-fn form(op: &'static str, dtype: DType) -> Result<(Widths, bool)> {
+/// What the plan of a reduction depends on.
+fn form(op: &'static str, dtype: DType) -> Result<ReductionForm> {
     macro_rules! forms {
         ($(
             $(#[$doc:meta])*

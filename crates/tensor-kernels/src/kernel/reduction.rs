@@ -5,7 +5,10 @@ use std::marker::PhantomData;
 
 use tensor_core::Element;
 
-use crate::{exec::SimdLevel, reduction_order::Widths};
+use crate::{
+    exec::SimdLevel,
+    reduction_order::{ReductionForm, Repeats, Widths},
+};
 
 /// The elements of a block and their accumulators, or of several blocks of one size.
 #[derive(Clone, Copy)]
@@ -94,10 +97,17 @@ pub(crate) trait Reduction: Sync {
     /// The bytes of an element of the input, of an element of the result, and of an accumulator.
     fn widths(&self) -> Widths;
 
-    /// Is the result the same in whatever order elements are combined, but for the bits of a NaN
-    /// and the sign of a zero?
+    /// Is the result the same in whatever order elements are combined, and however often, but for
+    /// the bits of a NaN and the sign of a zero?
     fn takes_any_order(&self) -> bool {
         self.returns_indices()
+    }
+
+    /// What a plan depends on.
+    fn form(&self) -> ReductionForm {
+        let repeats = if self.takes_any_order() { Repeats::Skipped } else { Repeats::Combined };
+        let (widths, returns_indices) = (self.widths(), self.returns_indices());
+        ReductionForm { widths, returns_indices, repeats }
     }
 
     /// Is the result an index among the elements that are reduced to one?

@@ -28,8 +28,8 @@ use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_nest},
     reduction_order::{
-        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, SHORT_CHUNK,
-        Widths,
+        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, Repeats,
+        SHORT_CHUNK, Widths,
     },
 };
 
@@ -95,9 +95,16 @@ pub(crate) fn halvings(l: &Loop<3>, leaf: usize) -> usize {
 }
 
 impl ReduceWork {
-    /// The plan for layouts of one shape.
-    pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths) -> Self {
-        with_nest(layouts, |builder| Self::of(builder.loops(), builder.starts, widths))
+    /// The plan for layouts of one shape. An element that is repeated for the same result is
+    /// combined once, if more change nothing: at its first index.
+    pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths, repeats: Repeats) -> Self {
+        with_nest(layouts, |builder| {
+            let changes = |l: &&Loop<3>| {
+                repeats == Repeats::Combined || l.strides[INPUT] != 0 || !is_reduced(l)
+            };
+            let loops: Loops<3> = builder.loops().iter().filter(changes).copied().collect();
+            Self::of(&loops, builder.starts, widths)
+        })
     }
 
     /// The plan for loops in normal form.
@@ -319,7 +326,8 @@ mod tests {
     use super::*;
 
     fn of_floats(layouts: [&Layout; 3]) -> ReduceWork {
-        ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 })
+        let widths = Widths { input: 4, output: 4, accumulator: 4 };
+        ReduceWork::plan(layouts, widths, Repeats::Combined)
     }
 
     /// The plan of a reduction of floats.
@@ -400,6 +408,20 @@ mod tests {
         assert!(plan(&row, 1.into()).contains(": 40 x [0, 1, 0], 500 x [1, 0, 0], "));
         let column = Layout::contiguous([500, 1]).unwrap().expand([500, 40]).unwrap();
         assert!(plan(&column, 1.into()).contains(": 40 x [0, 0, 0], 500 x [1, 1, 0], "));
+    }
+
+    #[test]
+    fn what_is_repeated_for_a_result_is_skipped_if_more_change_nothing() {
+        let rows = Layout::contiguous([30, 1, 500]).unwrap().expand([30, 7, 500]).unwrap();
+        let reduced = rows.reduced("max", 1).unwrap();
+        let result = reduced.broadcast_result(&Layout::contiguous([30, 500]).unwrap()).unwrap();
+        let layouts = [&rows, &result, &reduced.indices().unwrap()];
+        let widths = Widths { input: 4, output: 4, accumulator: 4 };
+        let elements = |repeats| {
+            let work = ReduceWork::plan(layouts, widths, repeats);
+            work.loops().map(|l| l.len).product::<usize>()
+        };
+        assert_eq!([Repeats::Combined, Repeats::Skipped].map(elements), [30 * 7 * 500, 30 * 500]);
     }
 
     /// If rows and columns are both reduced, a block has fewer rows the longer they are.

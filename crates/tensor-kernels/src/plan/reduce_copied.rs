@@ -223,6 +223,7 @@ mod tests {
     use tensor_core::{Layout, ReduceDims};
 
     use super::*;
+    use crate::reduction_order::Repeats;
 
     /// The direct plan of a sum of floats.
     fn direct(input: &Layout, over: ReduceDims) -> ReduceWork {
@@ -230,7 +231,8 @@ mod tests {
         let result = Layout::contiguous(reduced.shape()).unwrap();
         let layouts =
             [input, &reduced.broadcast_result(&result).unwrap(), &reduced.indices().unwrap()];
-        ReduceWork::plan(layouts, Widths { input: 4, output: 4, accumulator: 4 })
+        let widths = Widths { input: 4, output: 4, accumulator: 4 };
+        ReduceWork::plan(layouts, widths, Repeats::Combined)
     }
 
     /// Offsets of input, result and index, in any order.

@@ -42,6 +42,9 @@ impl ListedReduce {
         sort_by_key(&mut loops, |l| {
             (is_reduced(l), Reverse((l.strides[INDEX], l.strides[INPUT].unsigned_abs())))
         });
+        if !are_positions(&loops) {
+            return None;
+        }
         let kept = loops.iter().filter(|l| !is_reduced(l));
         let plan = Self {
             starts: [starts[RESULT], starts[INPUT]],
@@ -53,11 +56,25 @@ impl ListedReduce {
     }
 }
 
+/// Are indices, if there are any, the positions in the list of a result's elements? Not if elements
+/// are left out because they are repeated.
+fn are_positions(loops: &[Loop<3>]) -> bool {
+    let mut inside = 1;
+    let is_next = |l: &Loop<3>| {
+        let is_next = l.strides[INDEX] == inside;
+        inside *= l.len as isize;
+        is_next
+    };
+    loops.iter().all(|l| l.strides[INDEX] == 0)
+        || loops.iter().rev().take_while(|l| is_reduced(l)).all(is_next)
+}
+
 #[cfg(test)]
 mod tests {
     use tensor_core::Layout;
 
     use super::*;
+    use crate::reduction_order::Repeats;
     use crate::reduction_order::Widths;
 
     fn listed(input: &Layout, over: isize) -> Option<ListedReduce> {
@@ -66,7 +83,8 @@ mod tests {
         let layouts =
             [input, &reduced.broadcast_result(&result).unwrap(), &reduced.indices().unwrap()];
         let widths = Widths { input: 4, output: 4, accumulator: 4 };
-        ListedReduce::plan(&ReduceWork::plan(layouts, widths)).map(|(plan, _)| plan)
+        ListedReduce::plan(&ReduceWork::plan(layouts, widths, Repeats::Combined))
+            .map(|(plan, _)| plan)
     }
 
     #[test]

@@ -251,6 +251,7 @@ mod tests {
     use tensor_core::{Layout, ReduceDims};
 
     use super::*;
+    use crate::reduction_order::Repeats;
 
     const FLOATS: Widths = Widths { input: 4, output: 4, accumulator: 4 };
 
@@ -259,7 +260,8 @@ mod tests {
         let reduced = input.reduced("sum", over).unwrap();
         let result = Layout::contiguous(reduced.shape()).unwrap();
         let result = reduced.broadcast_result(&result).unwrap();
-        ReduceWork::plan([input, &result, &reduced.zero_layout().unwrap()], FLOATS)
+        let layouts = [input, &result, &reduced.zero_layout().unwrap()];
+        ReduceWork::plan(layouts, FLOATS, Repeats::Combined)
     }
 
     /// Offsets of an element and of its result, in any order.

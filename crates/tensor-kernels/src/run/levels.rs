@@ -138,6 +138,7 @@ mod tests {
     use tensor_core::{Layout, ReduceDims};
 
     use super::*;
+    use crate::reduction_order::Repeats;
     use crate::reduction_order::Widths;
 
     /// The loop that is cut for the sum of floats.
@@ -148,7 +149,7 @@ mod tests {
             reduced.broadcast_result(&Layout::contiguous(reduced.shape()).unwrap()).unwrap();
         let layouts = [&input, &result, &reduced.zero_layout().unwrap()];
         let widths = Widths { input: 4, output: 4, accumulator: 4 };
-        let levels = Levels::of(&ReduceWork::plan(layouts, widths));
+        let levels = Levels::of(&ReduceWork::plan(layouts, widths, Repeats::Combined));
         levels.to_cut(levels.0.len(), tasks)
     }
 

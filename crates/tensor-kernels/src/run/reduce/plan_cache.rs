@@ -11,7 +11,7 @@ use tensor_core::{Layout, ReductionShape, Result};
 use crate::{
     kernel::Reduction,
     plan::{PlannedReduce, ReduceWork},
-    reduction_order::Widths,
+    reduction_order::ReductionForm,
     run::plan_slot::{Slot, empty_slot, make_first},
 };
 
@@ -38,8 +38,7 @@ struct Entry {
     ndim: usize,
     /// Of each dimension the size, the stride of the input, and the stride of the result.
     dims: [[isize; 3]; MAX_DIMS],
-    widths: Widths,
-    returns_indices: bool,
+    form: ReductionForm,
     /// The offsets of result and input for which the plan's starts are right.
     offsets: [usize; 2],
     plan: PlannedReduce,
@@ -92,12 +91,13 @@ impl Reduced<'_> {
     /// None, if input and result have the shapes of the reduction.
     pub(super) fn direct(self) -> Result<ReduceWork> {
         let result = self.shape.broadcast_result(self.result)?;
-        let indices = match self.operation.returns_indices() {
+        let form = self.operation.form();
+        let indices = match form.returns_indices {
             true => self.shape.indices()?,
             false => self.shape.zero_layout()?,
         };
         let layouts = [self.input, &result, &indices];
-        Ok(ReduceWork::plan(layouts, self.operation.widths()))
+        Ok(ReduceWork::plan(layouts, form.widths, form.repeats))
     }
 
     /// The entry of this reduction, which is made if it is not kept. `None` if it cannot be kept.
@@ -107,18 +107,13 @@ impl Reduced<'_> {
             return None;
         }
         let dims = self.dims();
-        let (widths, returns_indices) = (self.operation.widths(), self.operation.returns_indices());
-        let slot = &mut slots[slot(&dims[..ndim], widths.input)];
-        let is_it = |entry: &Entry| {
-            entry.ndim == ndim
-                && entry.dims == dims
-                && entry.widths == widths
-                && entry.returns_indices == returns_indices
-        };
+        let form = self.operation.form();
+        let slot = &mut slots[slot(&dims[..ndim], form.widths.input)];
+        let is_it = |entry: &Entry| entry.ndim == ndim && entry.dims == dims && entry.form == form;
         if !slot[0].first().is_some_and(is_it) {
             make_first(slot, is_it, |place| {
                 let (plan, offsets) = (self.plan().ok()?, self.offsets());
-                place.push(Entry { ndim, dims, widths, returns_indices, offsets, plan });
+                place.push(Entry { ndim, dims, form, offsets, plan });
                 Some(())
             })?;
         }
@@ -146,7 +141,7 @@ impl Reduced<'_> {
 
     /// The bytes by which result and input lie behind the starts of the entry's plan.
     fn behind(&self, entry: &Entry) -> [isize; 2] {
-        let widths = [entry.widths.output, entry.widths.input];
+        let widths = [entry.form.widths.output, entry.form.widths.input];
         std::array::from_fn(|k| {
             let elements = self.offsets()[k].wrapping_sub(entry.offsets[k]);
             elements.wrapping_mul(widths[k]) as isize
@@ -180,7 +175,7 @@ mod tests {
         type Output = i64;
 
         const IDENTITY: i64 = 0;
-        const ANY_ORDER: bool = true;
+        const ANY_ORDER: bool = false;
 
         fn from_element(element: i32) -> i64 {
             element.into()
