@@ -31,9 +31,10 @@ fn copy(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(),
         return Err(Failure::work("a copy has one operand"));
     };
     let item_size = operand.dtype.size();
-    // In memory of tensors, so that it is aligned as that of the typed copy.
+    // In memory of tensors, so that it is aligned as that of the typed copy. Memory that was never
+    // written is one page of zeros, which stays in the cache.
     let [source, result] = [operand.base_bytes(), operand.result_bytes()]
-        .map(|bytes| Tensor::<u8>::zeros([bytes as usize]));
+        .map(|bytes| Tensor::<u8>::full([bytes as usize], 1));
     let (source, result) = (source?, result?);
     let (source, mut result) = (source.read()?, result.write()?);
     let (source, mut result) = (source.as_view(), result.as_view_mut()?);

@@ -37,7 +37,7 @@ fn copy(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Result<(),
         bench_bytes(&mut group, "contiguous source", bytes, || ready.preallocated());
         Ok(())
     })?;
-    bench_memcpy(&mut group, case.result_bytes())?;
+    bench_memcpy(&mut group, case.result_bytes(), bytes)?;
     group.finish();
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Elementwise operations: on the views, on contiguous operands, on operands that are made
-//! contiguous first, and plain `memcpy` of the bytes of the result. The difference between the
-//! first two is the cost of the layout; the third is the alternative, copy, then compute.
+//! contiguous first, and plain `memcpy` of the bytes of the result, or of a reduction's operand.
+//! The difference between the first two is the cost of the layout; the third is the alternative,
+//! copy, then compute.
 
 mod common;
 
@@ -32,7 +33,7 @@ fn operation(criterion: &mut Criterion, setting: &Setting, case: &Case) -> Resul
         bench_bytes(&mut group, "copy, then compute", copied, || ready.copy_then_compute());
         Ok(())
     })?;
-    bench_memcpy(&mut group, case.result_bytes())?;
+    bench_memcpy(&mut group, case.full_bytes(), 2 * case.full_bytes())?;
     group.finish();
     Ok(())
 }

@@ -53,7 +53,7 @@ fn permute(
     let exec = &setting.exec;
     let layout = Layout::contiguous(shape)?;
     let bytes = layout.dense_bytes(item_size)?;
-    let [array, other] = [(); 2].map(|()| Tensor::<u8>::zeros([bytes]));
+    let [array, other] = [(); 2].map(|()| Tensor::<u8>::full([bytes], 1));
     let (array, other) = (array?, other?);
     let (mut array, mut other) = (array.write()?, other.write()?);
     let (mut array, mut other) = (array.as_view_mut()?, other.as_view_mut()?);
@@ -69,7 +69,7 @@ fn permute(
     let other = other.as_slice_mut().expect("it is contiguous");
     let mut to = ByteViewMut::new(other, item_size, to)?;
     bench_bytes(&mut group, "into other memory", moved, || Ok(copy_bytes(exec, &from, &mut to)?));
-    bench_memcpy(&mut group, bytes as u64)?;
+    bench_memcpy(&mut group, bytes as u64, moved)?;
     group.finish();
     Ok(())
 }

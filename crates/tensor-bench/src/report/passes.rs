@@ -100,6 +100,8 @@ impl<C: Conversion> Passes<'_, C> {
 
     /// Times all passes. The naive loops are capped, because they are slow and only compared with.
     pub(super) fn race(&self, view: &Tensor<C::From>, plain_copy: &PlainCopy) -> Result<Times> {
+        let mut memory = plain_copy.open()?;
+        let mut plain = memory.views()?;
         let mut race = Race::new(self.setting.budget);
         let copy = race.enter(Contender::new(|| self.copy()));
         let allocating = race.enter(Contender::new(|| C::allocating(view).map(drop)));
@@ -108,7 +110,7 @@ impl<C: Conversion> Passes<'_, C> {
         let sum = race.enter(Contender::new(|| keep(self.sum())));
         let sum_dense = race.enter(Contender::new(|| keep(self.sum_dense())));
         let naive_sum = race.enter(Contender::new(|| keep(self.naive_sum())).capped());
-        let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
+        let [memcpy, stream] = plain.contenders()?.map(|copy| race.enter(copy));
         let naive_copy = race.enter(Contender::new(|| self.naive(C::convert)).capped());
         let naive = race.enter(Contender::new(|| self.naive(C::pass)).capped());
         let timings = race.run()?;

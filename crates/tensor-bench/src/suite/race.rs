@@ -175,12 +175,14 @@ fn race(
     racers: Racers<'_>,
     bound: Option<&Bound<'_>>,
 ) -> Result<Times> {
+    let mut memory = plain_copy.open()?;
+    let mut plain = memory.views()?;
     let mut race = Race::new(setting.budget);
     let (preallocated, allocating) =
         (race.enter(racers.preallocated), race.enter(racers.allocating));
     let contiguous: Vec<_> =
         racers.contiguous.into_iter().map(|contiguous| race.enter(contiguous)).collect();
-    let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
+    let [memcpy, stream] = plain.contenders()?.map(|copy| race.enter(copy));
     let passes = bound.map(|bound| bound.contenders().map(|pass| race.enter(pass)));
     let passes = passes.map(Iterator::collect::<Vec<_>>);
     let naive = race.enter(racers.naive);

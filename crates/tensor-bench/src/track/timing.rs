@@ -163,13 +163,15 @@ impl Pass {
 }
 
 fn race(setting: &Setting, ready: &dyn Ready, plain_copy: &PlainCopy) -> Result<Pass> {
+    let mut memory = plain_copy.open()?;
+    let mut plain = memory.views()?;
     let mut race = Race::new(setting.budget);
     let run = race.enter(Contender::new(|| ready.preallocated()));
     let allocating = race.enter(Contender::new(|| ready.allocating()));
     let contiguous = ready.contiguous().transpose()?;
     let again = || ready.contiguous().unwrap_or(Ok(()));
     let contiguous = contiguous.map(|()| race.enter(Contender::new(again)));
-    let [memcpy, stream] = plain_copy.contenders().map(|copy| race.enter(copy));
+    let [memcpy, stream] = plain.contenders()?.map(|copy| race.enter(copy));
     let timings = race.run()?;
     Ok(Pass {
         run: timings[run],
