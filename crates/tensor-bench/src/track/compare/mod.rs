@@ -142,9 +142,8 @@ impl Question<'_> {
             Some(new) => {
                 let changes = rules::case((self.base, self.new), &self.limits, base, new);
                 self.confirmed(changes, |(x, y)| {
-                    let entries = x.entry(&base.name).zip(y.entry(&base.name));
-                    let again = entries.map(|(a, b)| rules::case((x, y), &self.limits, a, b));
-                    again.unwrap_or_default()
+                    let (a, b) = x.entry(&base.name).zip(y.entry(&base.name))?;
+                    Some(rules::case((x, y), &self.limits, a, b))
                 })
             }
         };
@@ -154,18 +153,21 @@ impl Question<'_> {
     /// What concerns no single case.
     fn whole(&self) -> Judged {
         let changes = rules::whole(self.base, self.new, self.counts_needed);
-        let again = |(x, y): (&Record, &Record)| rules::whole(x, y, self.counts_needed);
+        let again = |(x, y): (&Record, &Record)| Some(rules::whole(x, y, self.counts_needed));
         self.judged(WHOLE, self.confirmed(changes, again))
     }
 
-    /// Drops the changes of time that the second pair does not have.
+    /// Drops the changes of time that the second pair does not have. A pair that is of other
+    /// machines or runs, or lacks the case, says nothing.
     fn confirmed(
         &self,
         mut changes: Vec<Change>,
-        of: impl Fn((&Record, &Record)) -> Vec<Change>,
+        of: impl Fn((&Record, &Record)) -> Option<Vec<Change>>,
     ) -> Vec<Change> {
-        if let Some(pair) = self.again {
-            let again = of(pair);
+        let pair = self
+            .again
+            .filter(|(base, new)| rules::alike(base, new) && rules::alike(self.base, base));
+        if let Some(again) = pair.and_then(of) {
             changes.retain(|a| !a.kind.is_timed() || again.iter().any(|b| a.is_like(b)));
         }
         changes

@@ -40,7 +40,8 @@ fn same_machine(base: &Record, new: &Record) -> bool {
 }
 
 fn same_run(base: &Record, new: &Record) -> bool {
-    (base.run.threads, &base.run.simd) == (new.run.threads, &new.run.simd)
+    let what = |record: &Record| (record.run.threads, record.run.quick, record.run.simd.clone());
+    what(base) == what(new)
 }
 
 /// Whether counts have the same SIMD level, or the same machine, on which a change of the level is

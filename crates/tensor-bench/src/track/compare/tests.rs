@@ -189,6 +189,17 @@ fn a_time_counts_if_it_is_found_again() {
     assert!(!fails(&slow, Some((&base, &base))));
     assert!(!fails(&slow, Some((&slow, &base))));
     assert!(fails(&paths, Some((&base, &base))));
+
+    // A second pair that is not like the first one clears nothing.
+    let mut elsewhere = record();
+    elsewhere.machine.cpu = Some("other CPU".to_owned());
+    assert!(fails(&slow, Some((&elsewhere, &elsewhere))));
+    let mut quick = record();
+    quick.run.quick = !quick.run.quick;
+    assert!(fails(&slow, Some((&quick, &quick))));
+    let mut without = record();
+    without.cases.clear();
+    assert!(fails(&slow, Some((&base, &without))));
 }
 
 #[test]
