@@ -67,7 +67,12 @@ same_library() {
 }
 
 old=$folder/base-layouts.json
-git show "$base:./$layouts" > "$old" 2> /dev/null || cp "$layouts" "$old"
+rm -f "$folder/comparison.md"
+# Layouts of a file outside of the project, or that is new, are those of today on both sides.
+if ! git show "$base:./$layouts" > "$old" 2> /dev/null; then
+  echo "layouts.sh: $base has no $layouts: today's layouts are compared" >&2
+  cp "$layouts" "$old"
+fi
 same=
 if same_library; then
   same=yes

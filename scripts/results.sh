@@ -78,17 +78,25 @@ for suite in ${ONLY-"${named[@]}" "${drawn[@]}"}; do
 done
 
 for suite in "${named[@]}" "${drawn[@]}"; do
+  [[ -e results/$suite.json ]] || continue # not measured, and not in the repository
   "${bench[@]}" results --cases "results/$suite.json" > "results/$suite.txt"
 done
 "${bench[@]}" results results/copy.json results/elementwise.json > "$output"
 refresh docs/performance.md results \
   "cargo run --release -- results results/copy.json results/elementwise.json"
-"${bench[@]}" results results/ttc.json > "$output"
-refresh docs/performance.md ttc "cargo run --release -- results results/ttc.json"
-populations=("${drawn[@]/#/results/}")
-"${bench[@]}" results --markdown "${populations[@]/%/.json}" > "$output"
-refresh docs/performance.md populations
-refresh README.md populations
+if [[ -e results/ttc.json ]]; then
+  "${bench[@]}" results results/ttc.json > "$output"
+  refresh docs/performance.md ttc "cargo run --release -- results results/ttc.json"
+fi
+populations=()
+for suite in "${drawn[@]}"; do
+  [[ ! -e results/$suite.json ]] || populations+=("results/$suite.json")
+done
+if ((${#populations[@]} == ${#drawn[@]})); then
+  "${bench[@]}" results --markdown "${populations[@]}" > "$output"
+  refresh docs/performance.md populations
+  refresh README.md populations
+fi
 
 if (($# == 0)); then
   "${bench[@]}" report > "$output"

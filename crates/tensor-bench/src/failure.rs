@@ -10,7 +10,8 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 pub enum Failure {
     /// The input is wrong: a malformed file, an unknown name, a thread count of zero. Exit code 2.
     Input(String),
-    /// The work failed: an invalid view, a wrong result, too little memory. Exit code 1.
+    /// The work failed: a view that an array does not have, a wrong result, too little memory. Exit
+    /// code 1.
     Work(String),
     /// The output could not be written. Exit code 1; 0 and no message if the reader closed the
     /// pipe.

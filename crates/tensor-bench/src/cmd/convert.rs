@@ -1,15 +1,17 @@
 //! `convert`: a view of an `.npy` array, written as an `.npy` file in C order.
 
 use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
+    io::{self, Write},
+    path::PathBuf,
 };
 
 use crate::{
     Failure, Result,
     input::{npy, view_args::ViewArgs},
-    output::{file::Target, render::tuple},
+    output::{
+        file::{Target, is_one_file},
+        render::tuple,
+    },
     system::memory,
 };
 
@@ -43,32 +45,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     let layout = view.layout();
     memory::preflight(layout.dense_bytes(view.dtype().size())? as u128)?;
     let target = Target::open(&args.output)?;
+    let is_device = target.is_device();
     target.fill(|file| npy::write(file, &view))?;
-    writeln!(
-        out,
-        "{}: {} {} in C order",
-        args.output.display(),
-        view.dtype(),
-        tuple(layout.shape())
-    )?;
+    let (place, dtype, shape) = (args.output.display(), view.dtype(), tuple(layout.shape()));
+    let said = format!("{place}: {dtype} {shape} in C order");
+    match is_device {
+        // It may be the standard output, which then has the array alone.
+        true => writeln!(io::stderr(), "{said}")?,
+        false => writeln!(out, "{said}")?,
+    }
     Ok(())
-}
-
-/// Whether both paths lead to one file, whatever links there are on the way.
-fn is_one_file(a: &Path, b: &Path) -> bool {
-    let real = |path| fs::canonicalize(path).ok();
-    real(a).is_some_and(|a| real(b) == Some(a)) || is_one_inode(a, b)
-}
-
-/// Hard links are names of one file, too.
-#[cfg(unix)]
-fn is_one_inode(a: &Path, b: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let inode = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
-    inode(a).is_some_and(|a| inode(b) == Some(a))
-}
-
-#[cfg(not(unix))]
-fn is_one_inode(_: &Path, _: &Path) -> bool {
-    false
 }

@@ -39,6 +39,11 @@ impl Target {
         open(path).map_err(|error| unwritable(path, &error))
     }
 
+    /// Is it a device or a pipe, such as the standard output?
+    pub fn is_device(&self) -> bool {
+        matches!(self.sink, Sink::Device(_))
+    }
+
     /// Calls `write` with the file and moves the file to its path if that succeeds.
     ///
     /// # Errors
@@ -59,6 +64,42 @@ impl Target {
     }
 }
 
+/// Refuses to write over a file that is read, or that is written too.
+///
+/// # Errors
+/// Two of the paths lead to one file.
+pub fn are_different(paths: &[Option<&Path>]) -> Result<()> {
+    let paths: Vec<&Path> = paths.iter().copied().flatten().collect();
+    for (at, a) in paths.iter().enumerate() {
+        if let Some(b) = paths[..at].iter().find(|b| is_one_file(a, b)) {
+            let (a, b) = (a.display(), b.display());
+            return Err(Failure::input(format!("{a} and {b} are one file: give another one")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether both paths lead to one file, whatever links there are on the way. A device may be
+/// written to twice.
+pub fn is_one_file(a: &Path, b: &Path) -> bool {
+    let is_device = |path: &Path| fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    !is_device(a) && (a == b || real(a).is_some_and(|a| real(b) == Some(a)) || is_one_inode(a, b))
+}
+
+/// Hard links are names of one file, too.
+#[cfg(unix)]
+fn is_one_inode(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let inode = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    inode(a).is_some_and(|a| inode(b) == Some(a))
+}
+
+#[cfg(not(unix))]
+fn is_one_inode(_: &Path, _: &Path) -> bool {
+    false
+}
+
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::work(format!("cannot write {}: {error}", path.display()))
 }
@@ -72,6 +113,9 @@ fn fill(path: &Path, file: &File, write: impl FnOnce(&mut dyn Write) -> Result<(
 }
 
 fn open(path: &Path) -> io::Result<Target> {
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

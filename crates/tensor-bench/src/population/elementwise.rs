@@ -16,7 +16,7 @@ const OPS: [Op; 9] =
 /// An operation whose first operand is the view.
 pub(super) fn case(random: &mut Random, family: Family, first: Operand) -> Result<Case> {
     let op = op(random, family, first.dtype);
-    let out = if op == Op::Cast { cast_to(first.dtype) } else { first.dtype };
+    let out = if op == Op::Cast { cast_to(first.dtype) } else { op.usual_result(first.dtype) };
     let mut operands = vec![first];
     while operands.len() < op.arity() {
         operands.push(other(random, family, &operands[0])?);

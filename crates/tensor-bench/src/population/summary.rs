@@ -161,7 +161,11 @@ impl Quantiles {
     }
 }
 
+/// None if a row does not say: those of old records do not.
 fn slower_than(rows: &[&Row]) -> Vec<SlowerThan> {
+    if rows.iter().any(|row| row.slower_than.is_none()) {
+        return Vec::new();
+    }
     let mut names = vec![NAIVE];
     for peer in rows.iter().flat_map(|row| &row.peers) {
         if peer.preallocated_ns.is_some() && !names.contains(&peer.name.as_str()) {
@@ -170,7 +174,10 @@ fn slower_than(rows: &[&Row]) -> Vec<SlowerThan> {
     }
     let count = |name: &str| SlowerThan {
         name: name.to_owned(),
-        cases: rows.iter().filter(|row| row.slower_than.iter().any(|other| other == name)).count(),
+        cases: rows
+            .iter()
+            .filter(|row| row.slower_than.iter().flatten().any(|other| other == name))
+            .count(),
         of: rows.iter().filter(|row| row.is_raced_by(name)).count(),
     };
     let mut counts: Vec<_> = names.iter().map(|name| count(name)).collect();
@@ -184,8 +191,9 @@ fn slower_than(rows: &[&Row]) -> Vec<SlowerThan> {
 
 fn slower_than_any(rows: &[&Row], libraries: &[&str]) -> SlowerThan {
     let raced = |row: &&&Row| libraries.iter().any(|name| row.is_raced_by(name));
-    let slower =
-        |row: &&&Row| row.slower_than.iter().any(|name| libraries.contains(&name.as_str()));
+    let slower = |row: &&&Row| {
+        row.slower_than.iter().flatten().any(|name| libraries.contains(&name.as_str()))
+    };
     SlowerThan {
         name: ANY_LIBRARY.to_owned(),
         cases: rows.iter().filter(slower).count(),
@@ -267,7 +275,7 @@ mod tests {
             allocating_ns: None,
         };
         let beside = |slower_than: &[&str], peers| Row {
-            slower_than: slower_than.iter().map(|name| (*name).to_owned()).collect(),
+            slower_than: Some(slower_than.iter().map(|name| (*name).to_owned()).collect()),
             peers,
             ..copy("large", "f32", 0.5)
         };

@@ -10,8 +10,8 @@ const MARGIN: f64 = 1.05;
 pub const NAIVE: &str = "naive loop";
 
 /// Measures a case. Where the naive loop or a library was faster, it is measured again with more
-/// samples; the second figures count, and [`Row::slower_than`] has those that were faster by over
-/// 5 % in both.
+/// samples; the second figures count, [`Row::slower_than`] has those that were faster by over 5 %
+/// in both, and [`Row::slower_than_naive`] says whether the naive loop was in both.
 ///
 /// # Errors
 /// Those of [`measure()`].
@@ -23,7 +23,8 @@ pub fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     }
     let again = Setting { budget: setting.budget.larger(), ..*setting };
     let second = measure(&again, case, against)?;
-    Ok(Row { slower_than: in_both(faster, &second), ..second })
+    let slower_than_naive = first.slower_than_naive && second.slower_than_naive;
+    Ok(Row { slower_than: Some(in_both(faster, &second)), slower_than_naive, ..second })
 }
 
 fn in_both(mut names: Vec<String>, second: &Row) -> Vec<String> {

@@ -243,7 +243,7 @@ fn row(setting: &Setting, case: &Case, times: Times) -> Result<Row> {
         allocating_ns: times.allocating.best_ns,
         naive_ns: times.naive.best_ns,
         slower_than_naive: times.preallocated.surely_longer_than(&times.naive),
-        slower_than: Vec::new(),
+        slower_than: Some(Vec::new()),
         plain_copy_ns: times.plain_copy,
         contiguous_ns: times.contiguous,
         bound_ns: times.bound,

@@ -203,9 +203,10 @@ pub struct Row {
     pub naive_ns: f64,
     /// Whether the preallocated time is longer than that of the naive loop by more than the noise.
     pub slower_than_naive: bool,
-    /// The naive loop and the libraries that were faster by over 5 % in two measurements.
-    #[serde(default)]
-    pub slower_than: Vec<String>,
+    /// The naive loop and the libraries that were faster by over 5 % in two measurements. Unknown
+    /// in old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slower_than: Option<Vec<String>>,
     /// The fastest plain copy of the bytes of the result; of the operand for a reduction.
     #[serde(rename = "roof_ns")]
     pub plain_copy_ns: f64,
@@ -325,7 +326,7 @@ pub(crate) mod tests {
             allocating_ns: 200.0,
             naive_ns: 400.0,
             slower_than_naive: false,
-            slower_than: Vec::new(),
+            slower_than: Some(Vec::new()),
             plain_copy_ns: 80.0,
             contiguous_ns: None,
             bound_ns: None,

@@ -215,8 +215,19 @@ fn fault_an_output_that_cannot_be_written_is_an_error() {
 fn fault_a_device_is_written_to_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
     run(&["convert", FORTRAN, "/dev/full"]).failed("cannot write /dev/full");
-    run(&["convert", FORTRAN, "/dev/null"]).succeeded();
+    let ran = run(&["convert", FORTRAN, "/dev/null"]);
+    assert_eq!((ran.code, &ran.out[..]), (Some(0), ""));
     for device in ["/dev/full", "/dev/null"] {
         assert!(fs::metadata(device).unwrap().file_type().is_char_device());
     }
+}
+
+/// The standard output has the array alone.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_array_can_be_written_to_the_standard_output() {
+    let folder = Folder::new();
+    run(&["convert", FORTRAN, &folder.name("out.npy")]).succeeded();
+    let output = crate::common::command(&["convert", FORTRAN, "/dev/stdout"]).output().unwrap();
+    assert_eq!(output.stdout, fs::read(folder.path("out.npy")).unwrap());
 }

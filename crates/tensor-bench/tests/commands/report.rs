@@ -1,6 +1,6 @@
 //! `report`: the JSON document, the tables, and arrays of the user.
 
-use crate::common::{FORTRAN, Folder, npy, run};
+use crate::common::{FORTRAN, Folder, npy, npy_with_header, run};
 use serde_json::Value;
 
 #[test]
@@ -156,4 +156,17 @@ fn every_dtype_of_a_file_can_be_measured() {
 fn fault_a_view_that_is_refused_or_empty_is_an_error() {
     run(&["report", "--quick", "--npy", FORTRAN, "--permute", "0"]).failed("permute");
     run(&["report", "--quick", "--npy", FORTRAN, "--slice", "5:5"]).refused("without elements");
+}
+
+/// The naive loop sums in single precision: of many equal numbers it loses more than others do.
+#[test]
+fn sums_that_single_precision_rounds_or_overflows_are_no_wrong_results() {
+    let folder = Folder::new();
+    for (name, value, rows) in [("tenths", 0.1f32, 1024usize), ("large", 1e37, 64)] {
+        let header =
+            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {rows}), }}");
+        let data: Vec<u8> = value.to_le_bytes().repeat(rows * rows);
+        let file = folder.file(name, npy_with_header(&header, &data));
+        run(&["report", "--npy", &file, "--quick", "--threads", "1"]).succeeded();
+    }
 }

@@ -348,3 +348,58 @@ fn a_record_keeps_bounds() {
     assert!(kept.iter().all(|row| row["bound_ns"].as_f64() > Some(0.0)), "{document}");
     assert!(run(&["results", &record]).succeeded().contains("Bounds\n\n"));
 }
+
+/// A file that is read or written twice would be lost.
+#[test]
+fn fault_a_suite_is_not_overwritten_by_what_it_gave() {
+    let folder = Folder::new();
+    let text = format!("[{COPY}]");
+    let suite = folder.file("s.json", text.clone());
+    let other = folder.name("r.json");
+    for args in [["--record", &suite, "--html", &other], ["--record", &other, "--html", &other]] {
+        run(&[&["suite", &suite, "--quick"], &args[..]].concat()).refused("are one file");
+    }
+    assert_eq!(std::fs::read_to_string(&suite).unwrap(), text);
+    run(&["suite", &suite, "--quick", "--record", &folder.name("none/")]).failed("cannot write");
+}
+
+#[test]
+fn fault_what_is_given_twice_is_refused() {
+    let draw = ["suite", "--random", "copy", "--count", "2", "--quick"];
+    for (option, value) in
+        [("--family", "square,mixed,square"), ("--dtype", "f32,f32"), ("--threads", "1,2,1")]
+    {
+        let refusal = format!("{option} names something twice");
+        run(&[&draw[..], &[option, value]].concat()).refused(&refusal);
+    }
+}
+
+/// What is drawn is a case of a suite file: it can be written and read again.
+#[test]
+fn elementwise_cases_of_integers_can_be_saved() {
+    let folder = Folder::new();
+    let file = folder.name("u8.json");
+    let draw =
+        ["--random", "elementwise", "--dtype", "u8", "--count", "60", "--mb", "0.0001,0.001"];
+    run(&[&["suite"], &draw[..], &["--save", &file]].concat()).succeeded();
+    run(&["suite", &file, "--verify"]).succeeded();
+}
+
+/// A reader that closes the output does not keep the record from being written.
+#[cfg(unix)]
+#[test]
+fn a_record_is_written_though_nobody_reads_the_output() {
+    let folder = Folder::new();
+    let (suite, record) = (folder.file("s.json", format!("[{COPY}]")), folder.name("r.json"));
+    for format in [&["--json"][..], &[]] {
+        let _ = std::fs::remove_file(&record);
+        let mut child =
+            command(&[&["suite", &suite, "--quick", "--record", &record], format].concat())
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+        drop(child.stdout.take());
+        assert!(child.wait().unwrap().success());
+        assert!(std::fs::read_to_string(&record).unwrap().contains("\"rows\""));
+    }
+}

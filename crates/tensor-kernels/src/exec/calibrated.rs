@@ -19,7 +19,7 @@
 
 use std::{
     env, fs,
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
     process,
 };
@@ -91,6 +91,12 @@ impl Machine {
     /// # Errors
     /// [`Error::Calibration`] if the file cannot be written.
     pub fn write_calibration(&self, path: &Path) -> Result<()> {
+        let refused = |why: io::Error| refused(path, why.to_string());
+        // A link stays one: what it leads to is replaced. A device is written to.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return fs::write(path, self.text(&cpu())).map_err(refused);
+        }
         let mut partial = path.as_os_str().to_owned();
         partial.push(format!(".partial-{}", process::id()));
         let partial = Path::new(&partial);
@@ -99,7 +105,7 @@ impl Machine {
         written.map_err(|why| {
             // If it was not written, there is nothing to remove.
             let _ = fs::remove_file(partial);
-            refused(path, why.to_string())
+            refused(why)
         })
     }
 

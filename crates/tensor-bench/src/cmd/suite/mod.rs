@@ -15,13 +15,18 @@ use crate::{
         peers,
         setting::{self, Setting},
     },
-    output::{document, file::Target, progress::Progress, render::join},
+    output::{
+        document,
+        file::{self, Target},
+        progress::Progress,
+        render::join,
+    },
     population::{self, Family},
     report::html,
     suite::{self, Against, Case, Others, Record, Row},
     system::{machine::MachineInfo, memory, pool},
 };
-use source::{Cases, Source};
+use source::{Cases, Source, is_given_once};
 
 /// What to measure and how to print it.
 #[derive(clap::Args)]
@@ -88,6 +93,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.source.save(&cases)? {
         return Ok(());
     }
+    is_given_once("--threads", &args.threads)?;
     for &threads in &args.threads {
         pool::check(threads)?;
     }
@@ -99,9 +105,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
     if args.verify {
         return verify(args, &cases, out);
     }
+    let files = [args.source.file(), args.record.as_deref(), args.html.as_deref()];
+    file::are_different(&files)?;
     let record = args.record.as_deref().map(Target::open).transpose()?;
     let page = args.html.as_deref().map(Target::open).transpose()?;
-    let rows = measure(args, &cases, &families, out)?;
+    let (rows, printed) = measure(args, &cases, &families, out)?;
+    let printed = printed.and_then(|()| match args.json {
+        true if args.source.is_population() || args.candidates => summarise(&rows, out),
+        true => Ok(()),
+        false => print(args, &rows, out),
+    });
     if let Some(target) = record {
         write(args, &rows, target)?;
     }
@@ -109,12 +122,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> Result<()> {
         let page = html::suite_page(&rows, &machine()?, &format!("tensor-bench {}", command(args)));
         target.fill(|file| Ok(file.write_all(page.as_bytes())?))?;
     }
-    match args.json {
-        true if args.source.is_population() => summarise(&rows, out)?,
-        true => (),
-        false => print(args, &rows, out)?,
+    // A reader that closes the output does not keep the files from being written, or the check from
+    // being made.
+    if args.check {
+        suite::check(&rows)?;
     }
-    if args.check { suite::check(&rows) } else { Ok(()) }
+    printed
 }
 
 fn check_peers(args: &Args) -> Result<()> {
@@ -155,13 +168,14 @@ fn verify(args: &Args, cases: &[Case], out: &mut dyn Write) -> Result<()> {
     Ok(writeln!(out, "All results are right: {} cases, threads: {threads}.", cases.len())?)
 }
 
+/// The rows, and whether they could be printed.
 fn measure(
     args: &Args,
     cases: &[Case],
     families: &[Family],
     out: &mut dyn Write,
-) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
+) -> Result<(Vec<Row>, Result<()>)> {
+    let (mut rows, mut printed) = (Vec::new(), Ok(()));
     for_each(args, cases, &mut |pool, setting, case, progress| {
         let row = pool.install(|| suite::judged(setting, case, against(args, setting.threads)))?;
         let row = match args.candidates {
@@ -172,13 +186,13 @@ fn measure(
             true => with_case(row, case, families.get(rows.len() % cases.len()))?,
             false => row,
         };
-        if args.json {
-            progress.pause(|| line(&row, out))?;
+        if args.json && printed.is_ok() {
+            printed = progress.pause(|| line(&row, out));
         }
         rows.push(row);
         Ok(())
     })?;
-    Ok(rows)
+    Ok((rows, printed))
 }
 
 /// The row of a drawn case says what the case was.

@@ -1,6 +1,9 @@
 //! Where the cases of `suite` come from: a file, random draws, or a sweep over sizes.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use tensor_kernels::DType;
 
@@ -35,7 +38,7 @@ pub(crate) struct Source {
     #[arg(long, value_name = "NAME,…", value_enum, value_delimiter = ',',
         conflicts_with_all = ["file", "sweep"])]
     family: Vec<Family>,
-    /// The bytes of each result, of the operand of a reduction, in MB
+    /// The bytes of the first operand, as a contiguous array, in MB
     ///
     /// With --random the default is 0.0002,48.
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, conflicts_with = "file")]
@@ -89,7 +92,14 @@ impl Source {
         Ok(found)
     }
 
+    /// The suite file, if there is one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
     fn drawn(&self) -> Result<Vec<Drawn>> {
+        is_given_once("--family", &self.family)?;
+        is_given_once("--dtype", &self.dtype)?;
         let dtypes = self.dtype.clone();
         match self.random {
             Some(kind) => population::draw(&Spec {
@@ -149,13 +159,22 @@ impl fmt::Display for Source {
     }
 }
 
+/// Refuses what would be measured twice.
+pub(super) fn is_given_once<T: PartialEq>(option: &str, values: &[T]) -> Result<()> {
+    let repeated = (1..values.len()).any(|at| values[..at].contains(&values[at]));
+    match repeated {
+        true => Err(Failure::input(format!("{option} names something twice"))),
+        false => Ok(()),
+    }
+}
+
 /// `LOW,HIGH` in MB.
 fn bounds(text: &str) -> Result<Bounds, String> {
     let (low, high) = text.split_once(',').ok_or("expected two numbers: LOW,HIGH")?;
     let bytes = |text: &str| {
         let mb = text.trim().parse::<f64>().map_err(|_| format!("'{text}' is not a number"))?;
         match mb > 0.0 && mb <= 1e6 {
-            true => Ok((mb * 1e6).round() as u64),
+            true => Ok(((mb * 1e6).round() as u64).max(1)),
             false => Err(format!("{text} MB: a size must be above 0 and at most a million")),
         }
     };
