@@ -402,3 +402,31 @@ fn fault_a_machine_of_any_numbers_has_plans() {
         assert_eq!(result, values, "{:?}", exec.machine);
     });
 }
+
+/// Windows that begin at every element have two dimensions of one stride.
+#[test]
+fn windows_of_equal_strides_are_copied() {
+    let exec = Exec::current().unwrap().serial();
+    for (shape, strides) in [
+        (&[16, 25, 16][..], &[80, 2, 2][..]),
+        (&[23, 39, 17], &[3, 33, 3]),
+        (&[17, 13, 65], &[2, 2, -26]),
+        (&[40, 3, 50, 3], &[7, 300, 7, 2]),
+    ] {
+        let lowest = shape
+            .iter()
+            .zip(strides)
+            .map(|(&len, &stride): (&usize, &isize)| (len - 1) * stride.min(0).unsigned_abs());
+        let layout = Layout::new(shape, strides, lowest.sum::<usize>()).unwrap();
+        let (_, highest) = layout.bounds().unwrap();
+        let memory: Vec<u32> =
+            (0..=highest as u32).map(|at| at.wrapping_mul(2_654_435_761)).collect();
+        let expected: Vec<u32> = layout.offsets().map(|offset| memory[offset]).collect();
+        let view = TensorView::new(&memory, layout.clone()).unwrap();
+        assert_eq!(tensor_kernels::to_vec(&exec, &view).unwrap(), expected, "{layout:?}");
+        let bytes: Vec<u8> = memory.iter().map(|&word| word as u8).collect();
+        let view = TensorView::new(&bytes, layout.clone()).unwrap();
+        let expected: Vec<u8> = expected.iter().map(|&word| word as u8).collect();
+        assert_eq!(tensor_kernels::to_vec(&exec, &view).unwrap(), expected, "{layout:?}");
+    }
+}

@@ -24,6 +24,8 @@
 //!   seven times as long in them, because the ends of runs share cache lines.
 //! - Tiles with 1 KiB of the destination and 512 bytes of the source: 1.04 of the time.
 
+use std::cmp::Reverse;
+
 use smallvec::SmallVec;
 use tensor_core::sort::sort_by_key;
 
@@ -113,11 +115,13 @@ fn is_within(l: &Loop<2>, adjacent: usize) -> bool {
     l.strides[1].unsigned_abs() < adjacent
 }
 
-/// The loops that move the source, the shortest step first.
+/// The loops that move the source, the shortest step first; of equal steps the inner loop. So loops
+/// that have been sorted by their steps stay in their order, and a tile that is packed in this order
+/// is not packed again.
 pub(crate) fn source_order(loops: &[Loop<2>]) -> SmallVec<[usize; 6]> {
     let mut order: SmallVec<[usize; 6]> =
         (0..loops.len()).filter(|&at| loops[at].strides[1] != 0).collect();
-    sort_by_key(&mut order, |&at| loops[at].strides[1].unsigned_abs());
+    sort_by_key(&mut order, |&at| (loops[at].strides[1].unsigned_abs(), Reverse(at)));
     order
 }
 

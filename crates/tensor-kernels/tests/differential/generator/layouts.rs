@@ -168,6 +168,10 @@ impl Strided {
             match kind {
                 DimStride::Flipped => strides[d] = -strides[d],
                 DimStride::Repeated if usage == Use::Read => strides[d] = 0,
+                // As windows have it that begin at every element.
+                DimStride::AsInside if usage == Use::Read && level > 0 => {
+                    strides[d] = strides[order[order.len() - level]];
+                }
                 DimStride::Anywhere if usage == Use::Read || shape[d] == 1 => {
                     strides[d] = 1 + choices.draw(20) as isize;
                 }
@@ -325,18 +329,20 @@ enum DimStride {
     WholeLines,
     Flipped,
     Repeated,
+    AsInside,
     Anywhere,
 }
 
 impl DimStride {
     fn draw(choices: &mut Choices<'_>) -> Self {
-        match choices.draw(12) {
+        match choices.draw(13) {
             0..5 => Self::Dense,
             5 => Self::Stepped,
             6 => Self::Gap,
             7..9 => Self::WholeLines,
             9 => Self::Flipped,
             10 => Self::Repeated,
+            11 => Self::AsInside,
             _ => Self::Anywhere,
         }
     }
