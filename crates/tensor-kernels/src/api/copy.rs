@@ -5,13 +5,13 @@ use std::mem::MaybeUninit;
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    AsOperand, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase,
+    Aliasing, AsOperand, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase,
     TensorViewMutBase, ViewRef, ViewRefMut,
 };
 
-use super::ledger::Purpose;
+use super::{copy_reason::CopyReason, ledger::Purpose};
 use crate::{
-    exec::Exec,
+    exec::{Exec, Overlapping},
     run::{self, CopyOperands},
 };
 
@@ -33,12 +33,51 @@ use crate::{
 /// # Errors
 /// [`Error::OutputShape`] if the shapes differ; [`Error::WriteOverlap`],
 /// [`Error::ReadWriteOverlap`], [`Error::Borrowed`].
+#[track_caller]
 pub fn copy_into<'o, T: Element>(
     exec: &Exec,
     from: impl AsOperand<T>,
     to: impl Into<Output<'o, T>>,
 ) -> Result<()> {
-    with_elements(from.as_operand(), to.into(), |from, to| copy_elements(exec, from, to))
+    let (from, to) = (from.as_operand(), to.into());
+    let copied = copied_if_overlapping(exec, &from, &to)?;
+    let copied = copied.as_ref().map(|(elements, layout)| ViewRef::new(elements, layout));
+    let from = copied.transpose()?.map_or(from, Operand::View);
+    with_elements(from, to, |from, to| copy_elements(exec, from, to))
+}
+
+/// A copy of a source that overlaps the destination at other indices, if the policy is to copy it.
+/// Otherwise opening the source reports the error.
+#[inline]
+#[track_caller]
+fn copied_if_overlapping<T: Element>(
+    exec: &Exec,
+    from: &Operand<'_, T>,
+    to: &Output<'_, T>,
+) -> Result<Option<(Vec<T>, Layout)>> {
+    match exec.overlapping {
+        Overlapping::Refuse => Ok(None),
+        Overlapping::CopyFirst => overlapping_copied(exec, from, to),
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn overlapping_copied<T: Element>(
+    exec: &Exec,
+    from: &Operand<'_, T>,
+    to: &Output<'_, T>,
+) -> Result<Option<(Vec<T>, Layout)>> {
+    if !matches!(from.relation(to), Aliasing::Overlap(_)) {
+        return Ok(None);
+    }
+    let reading = from.read()?;
+    let from = reading.elements();
+    let layout = Layout::contiguous(from.layout().shape())?;
+    let purpose = Purpose::new("copy", CopyReason::OverlapsResult);
+    purpose.record_contiguous(exec, size_of::<T>(), from.layout())?;
+    Ok(Some((run::copied_to_vec(exec, from)?, layout)))
 }
 
 /// Copies a view into uninitialised memory of the same shape, and returns it as a view of elements.
@@ -223,7 +262,7 @@ pub fn fill<'o, T: Element>(exec: &Exec, to: impl Into<Output<'o, T>>, value: T)
 /// Copies elements, broadcast to the shape of the output (PyTorch: `copy_`).
 ///
 /// Both may be tensors of one storage, if they share no element or are the same view. In the latter
-/// case nothing happens.
+/// case nothing happens. If they overlap otherwise, [`Exec::copying_first`] copies the source first.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Tensor, copy_between};
@@ -237,6 +276,7 @@ pub fn fill<'o, T: Element>(exec: &Exec, to: impl Into<Output<'o, T>>, value: T)
 /// # Errors
 /// Shapes that do not broadcast, [`Error::WriteOverlap`], [`Error::ReadWriteOverlap`] with two
 /// overlapping indices, [`Error::Borrowed`].
+#[track_caller]
 pub fn copy_between<'o, T: Element>(
     exec: &Exec,
     from: impl AsOperand<T>,
@@ -245,6 +285,7 @@ pub fn copy_between<'o, T: Element>(
     copy_broadcast(exec, "copy", from.as_operand(), to.into())
 }
 
+#[track_caller]
 fn copy_broadcast<T: Element>(
     exec: &Exec,
     op: &'static str,
@@ -254,6 +295,9 @@ fn copy_broadcast<T: Element>(
     let to = to.with_shape(from.shape())?;
     let (mut of_tensor, mut of_view) = (None, None);
     let from = from.broadcast_to(to.shape(), &mut of_tensor)?;
+    let copied = copied_if_overlapping(exec, &from, &to)?;
+    let copied = copied.as_ref().map(|(elements, layout)| ViewRef::new(elements, layout));
+    let from = copied.transpose()?.map_or(from, Operand::View);
     let mut writing = to.open()?;
     let (to, scope) = writing.split()?;
     match from.open(&scope, op, "input")?.elements() {

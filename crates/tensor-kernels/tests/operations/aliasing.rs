@@ -53,6 +53,26 @@ fn fault_a_matrix_plus_its_transpose_is_refused_in_every_form() {
 }
 
 #[test]
+fn copies_between_overlapping_views_are_made_first_on_request() {
+    let copying = exec().copying_first();
+    let shifted = |x: &Tensor<i32>| [x.narrow(0, 0, 5).unwrap(), x.narrow(0, 1, 5).unwrap()];
+    let x = Tensor::arange(0, 6, 1).unwrap();
+    let [low, high] = shifted(&x);
+    assert!(tensor_kernels::copy_between(&exec(), &low, &high).is_err());
+    assert!(tensor_kernels::copy_into(&exec(), &low, &high).is_err());
+    assert_eq!(x.to_vec().unwrap(), [0, 1, 2, 3, 4, 5]);
+    tensor_kernels::copy_between(&copying, &low, &high).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [0, 0, 1, 2, 3, 4]);
+    tensor_kernels::copy_into(&copying, &high, &low).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [0, 1, 2, 3, 4, 4]);
+    tensor_kernels::copy_between(&copying, &x.flip([0]).unwrap(), &x).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [4, 4, 3, 2, 1, 0]);
+    let square = Tensor::arange(0, 4, 1).unwrap().view([2, 2]).unwrap();
+    tensor_kernels::copy_between(&copying, &square.select(1, 1).unwrap(), &square).unwrap();
+    assert_eq!(square.to_vec().unwrap(), [1, 3, 1, 3]);
+}
+
+#[test]
 #[should_panic(expected = "copying_first(). [add: operand b at [0, 1] is the output at [1, 0]]")]
 fn the_assignment_operator_panics_with_the_refusal() {
     let mut x = square();
