@@ -262,7 +262,8 @@ pub fn fill<'o, T: Element>(exec: &Exec, to: impl Into<Output<'o, T>>, value: T)
 /// Copies elements, broadcast to the shape of the output (PyTorch: `copy_`).
 ///
 /// Both may be tensors of one storage, if they share no element or are the same view. In the latter
-/// case nothing happens. If they overlap otherwise, [`Exec::copying_first`] copies the source first.
+/// case nothing happens. If they overlap otherwise, the source is copied first with
+/// [`Exec::copying_first`].
 ///
 /// ```
 /// use tensor_kernels::{Exec, Tensor, copy_between};

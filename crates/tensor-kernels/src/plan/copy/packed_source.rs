@@ -116,8 +116,8 @@ fn is_within(l: &Loop<2>, adjacent: usize) -> bool {
 }
 
 /// The loops that move the source, the shortest step first; of equal steps the inner loop. So loops
-/// that have been sorted by their steps stay in their order, and a tile that is packed in this order
-/// is not packed again.
+/// that have been sorted by their steps stay in their order, and a tile that is packed in this
+/// order is not packed again.
 pub(crate) fn source_order(loops: &[Loop<2>]) -> SmallVec<[usize; 6]> {
     let mut order: SmallVec<[usize; 6]> =
         (0..loops.len()).filter(|&at| loops[at].strides[1] != 0).collect();
