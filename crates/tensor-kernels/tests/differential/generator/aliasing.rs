@@ -173,7 +173,6 @@ fn copy<T: Value>() -> Shared<T, T> {
         oracle: |a, _| a,
         is_unary: true,
         broadcasts_first: true,
-        copies_first: false,
         ..binary()
     }
 }
