@@ -17,20 +17,19 @@ pub const NAIVE: &str = "naive loop";
 /// Those of [`measure()`].
 pub fn judged(setting: &Setting, case: &Case, against: Against) -> Result<Row> {
     let first = measure(setting, case, against)?;
-    let faster = faster(&first);
-    if !first.slower_than_naive && faster.is_empty() {
+    if !first.slower_than_naive && faster(&first).is_empty() {
         return Ok(first);
     }
     let again = Setting { budget: setting.budget.larger(), ..*setting };
-    let second = measure(&again, case, against)?;
-    let slower_than_naive = first.slower_than_naive && second.slower_than_naive;
-    Ok(Row { slower_than: Some(in_both(faster, &second)), slower_than_naive, ..second })
+    Ok(of_both(&first, measure(&again, case, against)?))
 }
 
-fn in_both(mut names: Vec<String>, second: &Row) -> Vec<String> {
-    let again = faster(second);
+/// The second figures, with those who were faster in both.
+fn of_both(first: &Row, second: Row) -> Row {
+    let (mut names, again) = (faster(first), faster(&second));
     names.retain(|name| again.contains(name));
-    names
+    let slower_than_naive = first.slower_than_naive && second.slower_than_naive;
+    Row { slower_than: Some(names), slower_than_naive, ..second }
 }
 
 /// The contenders that are faster by more than the margin, with preallocated results.
@@ -65,8 +64,14 @@ mod tests {
 
     #[test]
     fn who_was_faster_once_was_not_faster() {
-        let first = faster(&beside(90.0, 50.0));
-        assert_eq!(in_both(first.clone(), &beside(100.0, 50.0)), ["peer"]);
-        assert_eq!(in_both(first, &beside(100.0, 100.0)), [""; 0]);
+        let first = beside(90.0, 50.0);
+        let slower_than = |second| of_both(&first, second).slower_than.unwrap();
+        assert_eq!(slower_than(beside(100.0, 50.0)), ["peer"]);
+        assert_eq!(slower_than(beside(100.0, 100.0)), [""; 0]);
+        let naive = |slower_than_naive| Row { slower_than_naive, ..beside(90.0, 100.0) };
+        for (first, second) in [(true, true), (true, false), (false, true)] {
+            let row = of_both(&naive(first), naive(second));
+            assert_eq!(row.slower_than_naive, first && second);
+        }
     }
 }

@@ -131,7 +131,7 @@ impl<K> AnyTensorBase<K> {
             return Ok(self.clone());
         }
         if dtype == DType::Bool || self.dtype() == DType::Bool {
-            return Err(DTypeError::Unsupported { op: "view_dtype", dtype }.into());
+            return Err(DTypeError::Unsupported { op: "view_dtype", dtype: DType::Bool }.into());
         }
         plain_view! { self, dtype:
             U8 U16 U32 U64 I8 I16 I32 I64 F32 F64

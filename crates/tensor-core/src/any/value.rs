@@ -143,8 +143,8 @@ impl fmt::Display for AnyValue {
     }
 }
 
-/// The element types of [`AnyTensorBase`]: those with a [`DType`]. The trait is
-/// sealed, as [`Scalar`] is.
+/// The element types of [`AnyTensorBase`]: those with a [`DType`]. The trait is sealed, as
+/// [`Scalar`] is.
 pub trait BuiltIn: Scalar + Into<AnyValue> {
     /// The value converted to this type; see [`AnyValue::to`].
     fn from_value(value: AnyValue) -> Self;

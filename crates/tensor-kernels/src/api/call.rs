@@ -12,13 +12,13 @@
 use std::{any::TypeId, panic::Location};
 
 use tensor_core::{
-    Aliasing, DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
-    TensorViewBase, ViewRef, ViewRefMut, WriteScope, broadcast_two,
+    DimVec, Element, Error, Layout, Operand, Output, ResolvedOperand, Result, TensorBase,
+    TensorViewBase, ViewRefMut, WriteScope, broadcast_two,
 };
 
 use crate::{
-    api::{copy_reason::CopyReason, ledger::Purpose},
-    exec::{Broadcast, Exec, Overlapping},
+    api::{copied::Copied, ledger::Purpose},
+    exec::{Broadcast, Exec},
     kernel::{Function1, Function2, Function3, Map, OperationOf, Zip, Zip3},
     nest::same_shape,
     run::{self, Erased, Input},
@@ -113,12 +113,11 @@ impl<'e> Call<'e> {
         argument: &Argument<'_, A>,
         out: &Output<'_, R>,
     ) -> Result<Option<Copied<A>>> {
-        match (self.exec.overlapping, argument) {
-            (Overlapping::CopyFirst, Some(operand)) => match operand.relation(out) {
-                Aliasing::Overlap(_) => Copied::of(self, operand).map(Some),
-                Aliasing::Same | Aliasing::Apart => Ok(None),
-            },
-            _ => Ok(None),
+        match argument {
+            Some(operand) => {
+                Copied::if_overlapping(self.exec, (self.op, self.location), operand, out)
+            }
+            None => Ok(None),
         }
     }
 
@@ -216,30 +215,6 @@ fn index_of(mut position: usize, shape: &[usize]) -> Vec<usize> {
         (*i, position) = (position % size, position / size);
     }
     index
-}
-
-/// A copy of the elements of an operand.
-pub(crate) struct Copied<T> {
-    elements: Vec<T>,
-    layout: Layout,
-}
-
-impl<T: Element> Copied<T> {
-    /// Not inlined: its layouts would enlarge the stack frame of every call.
-    #[cold]
-    #[inline(never)]
-    fn of(call: Call<'_>, operand: &Operand<'_, T>) -> Result<Self> {
-        let reading = operand.read()?;
-        let from = reading.elements();
-        let layout = Layout::contiguous(from.layout().shape())?;
-        let purpose = Purpose::new(call.op, CopyReason::OverlapsResult);
-        purpose.record_at(call.location, call.exec, size_of::<T>(), [from.layout(), &layout])?;
-        Ok(Self { elements: run::copied_to_vec(call.exec, from)?, layout })
-    }
-
-    pub(crate) fn elements(&self) -> Result<ViewRef<'_, T>> {
-        ViewRef::new(&self.elements, &self.layout)
-    }
 }
 
 /// The shape of an argument; `None` for a value.

@@ -1,17 +1,17 @@
 //! Copies: between any strides, and from any strides to a new tensor.
 
-use std::mem::MaybeUninit;
+use std::{mem::MaybeUninit, panic::Location};
 
 #[cfg(doc)]
 use tensor_core::Error;
 use tensor_core::{
-    Aliasing, AsOperand, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase,
+    AsOperand, Element, Layout, MemoryFormat, Operand, Output, Result, TensorBase,
     TensorViewMutBase, ViewRef, ViewRefMut,
 };
 
-use super::{copy_reason::CopyReason, ledger::Purpose};
+use super::{copied::Copied, ledger::Purpose};
 use crate::{
-    exec::{Exec, Overlapping},
+    exec::Exec,
     run::{self, CopyOperands},
 };
 
@@ -40,51 +40,17 @@ pub fn copy_into<'o, T: Element>(
     to: impl Into<Output<'o, T>>,
 ) -> Result<()> {
     let (from, to) = (from.as_operand(), to.into());
-    let copied = copied_if_overlapping(exec, &from, &to)?;
-    let copied = copied.as_ref().map(|(elements, layout)| ViewRef::new(elements, layout));
-    let from = copied.transpose()?.map_or(from, Operand::View);
+    let copied = Copied::if_overlapping(exec, ("copy", Location::caller()), &from, &to)?;
+    let copied = copied.as_ref().map(Copied::elements).transpose()?;
+    let from = copied.map_or(from, Operand::View);
     with_elements(from, to, |from, to| copy_elements(exec, from, to))
-}
-
-/// A copy of a source that overlaps the destination at other indices, if the policy is to copy it.
-/// Otherwise opening the source reports the error.
-#[inline]
-#[track_caller]
-fn copied_if_overlapping<T: Element>(
-    exec: &Exec,
-    from: &Operand<'_, T>,
-    to: &Output<'_, T>,
-) -> Result<Option<(Vec<T>, Layout)>> {
-    match exec.overlapping {
-        Overlapping::Refuse => Ok(None),
-        Overlapping::CopyFirst => overlapping_copied(exec, from, to),
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn overlapping_copied<T: Element>(
-    exec: &Exec,
-    from: &Operand<'_, T>,
-    to: &Output<'_, T>,
-) -> Result<Option<(Vec<T>, Layout)>> {
-    if !matches!(from.relation(to), Aliasing::Overlap(_)) {
-        return Ok(None);
-    }
-    let reading = from.read()?;
-    let from = reading.elements();
-    let layout = Layout::contiguous(from.layout().shape())?;
-    let purpose = Purpose::new("copy", CopyReason::OverlapsResult);
-    purpose.record_contiguous(exec, size_of::<T>(), from.layout())?;
-    Ok(Some((run::copied_to_vec(exec, from)?, layout)))
 }
 
 /// Copies a view into uninitialised memory of the same shape, and returns it as a view of elements.
 /// So memory of the caller is written once only.
 ///
 /// ```
-/// use std::mem::MaybeUninit;
+/// use std::{mem::MaybeUninit, panic::Location};
 /// use tensor_kernels::{Exec, Layout, TensorView, TensorViewMut, copy_into_uninit};
 ///
 /// let pixels = [1u8, 2, 3, 4, 5, 6];
@@ -296,9 +262,9 @@ fn copy_broadcast<T: Element>(
     let to = to.with_shape(from.shape())?;
     let (mut of_tensor, mut of_view) = (None, None);
     let from = from.broadcast_to(to.shape(), &mut of_tensor)?;
-    let copied = copied_if_overlapping(exec, &from, &to)?;
-    let copied = copied.as_ref().map(|(elements, layout)| ViewRef::new(elements, layout));
-    let from = copied.transpose()?.map_or(from, Operand::View);
+    let copied = Copied::if_overlapping(exec, (op, Location::caller()), &from, &to)?;
+    let copied = copied.as_ref().map(Copied::elements).transpose()?;
+    let from = copied.map_or(from, Operand::View);
     let mut writing = to.open()?;
     let (to, scope) = writing.split()?;
     match from.open(&scope, op, "input")?.elements() {

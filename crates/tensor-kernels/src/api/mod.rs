@@ -10,6 +10,7 @@ pub(crate) mod bytes;
 pub(crate) mod call;
 #[cfg_attr(not(feature = "elementwise"), allow(unused, reason = "only `equal` needs it"))]
 pub(crate) mod compiled;
+pub(crate) mod copied;
 pub(crate) mod copy;
 pub(crate) mod copy_explanation;
 pub(crate) mod copy_plan;

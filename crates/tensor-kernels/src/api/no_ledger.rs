@@ -1,7 +1,6 @@
 //! What operations tell the ledger of copies, in a build without it: nothing is kept, nothing is
 //! looked at.
 
-#[cfg(feature = "elementwise")]
 use std::panic::Location;
 
 use tensor_core::{Layout, Result};
@@ -39,7 +38,6 @@ impl Purpose {
         Ok(())
     }
 
-    #[cfg(feature = "elementwise")]
     #[inline]
     pub(crate) fn record_at(
         self,

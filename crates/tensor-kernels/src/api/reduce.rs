@@ -11,7 +11,8 @@ use tensor_core::{
 };
 
 use super::{
-    call::{Call, Copied, input},
+    call::{Call, input},
+    copied::Copied,
     reduction::Reduce,
 };
 use crate::run::{self, Input};

@@ -208,4 +208,22 @@ mod tests {
         let error = Machine::REFERENCE.write_calibration(path).unwrap_err().to_string();
         assert!(error.starts_with("/nonexistent/machine: "), "{error}");
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_one_and_a_device_is_written_to() {
+        let folder = env::temp_dir().join(format!("tensor-calibration-{}", process::id()));
+        fs::create_dir(&folder).unwrap();
+        let (file, link) = (folder.join("machine"), folder.join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        Machine::REFERENCE.write_calibration(&link).unwrap();
+        Machine::REFERENCE.write_calibration(Path::new("/dev/null")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let read = Machine::read_calibration(&file).unwrap();
+        assert_eq!((read.l1, read.stream), (Machine::REFERENCE.l1, Machine::REFERENCE.stream));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left behind");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -4,13 +4,20 @@
 //! The key is found first, as a minimum or maximum is, without the indices. Only where it wins over
 //! the key of all elements before are the elements read again, to find it. So most elements are
 //! read once, and from the cache the second time. To keep the number of the best row beside each of
-//! 64 keys took 1.5 to 5 times as long (Zen 5).
+//! 64 keys took 1.2 to 2.7 times as long for rows of 300 floats and more (Zen 5).
 
 use super::{arg_reduce::ArgOrder, reduction::read};
 use crate::element::Compare;
 
 /// Elements that are searched together.
 const CHUNK: usize = 64;
+
+/// Keys that are kept side by side: of many elements, and of few.
+const MANY_KEYS: usize = 64;
+const FEW_KEYS: usize = 16;
+
+/// Elements that are compared with each other before they reach one of these keys.
+const TREE: usize = 8;
 
 /// The index of no element.
 pub(super) const NO_INDEX: isize = isize::MAX;
@@ -57,13 +64,13 @@ impl<T: Compare> AdjacentRows<T> {
     #[inline(always)]
     pub(super) unsafe fn best_key<F: ArgOrder<T>>(&self) -> T::Key {
         let len = self.rows * self.columns;
-        if len >= 512 {
+        if len >= TREE * MANY_KEYS {
             // SAFETY: this function's contract.
-            return unsafe { best_of::<F, T, 64>(self.src, len) };
+            return unsafe { best_of::<F, T, MANY_KEYS>(self.src, len) };
         }
-        if len >= 16 {
+        if len >= FEW_KEYS {
             // SAFETY: as above.
-            return unsafe { best_of::<F, T, 16>(self.src, len) };
+            return unsafe { best_of::<F, T, FEW_KEYS>(self.src, len) };
         }
         // SAFETY: as above; there is an element.
         unsafe { best_of::<F, T, 1>(self.src, len) }
@@ -167,7 +174,7 @@ impl<T: Compare> AdjacentRows<T> {
     }
 }
 
-/// The best of `len` keys, `8 * N` or `N` at a time. The last of them overlap those before.
+/// The best of `len` keys, `TREE * N` or `N` at a time. The last of them overlap those before.
 ///
 /// # Safety
 /// `len >= N` elements can be read and are aligned.
@@ -175,15 +182,14 @@ impl<T: Compare> AdjacentRows<T> {
 unsafe fn best_of<F: ArgOrder<T>, T: Compare, const N: usize>(src: *const T, len: usize) -> T::Key {
     let mut best = [F::LAST_KEY; N];
     let mut at = 0;
-    // The compiler keeps the best keys in memory, so eight elements are compared with each other
-    // before they reach one.
-    while at < len && len >= 8 * N {
-        let from = at.min(len - 8 * N);
+    // The compiler keeps the best keys in memory, which a tree of elements reaches less often.
+    while at < len && len >= TREE * N {
+        let from = at.min(len - TREE * N);
         for (i, key) in best.iter_mut().enumerate() {
             macro_rules! pair {
                 ($k:literal) => {
                     F::best(
-                        // SAFETY: `i < N`, so `from + i + 7 * N < from + 8 * N <= len`.
+                        // SAFETY: `i < N`, so `from + i + 7 * N < from + TREE * N <= len`.
                         unsafe { key_at(src, from + i + $k * N) },
                         // SAFETY: as above.
                         unsafe { key_at(src, from + i + ($k + 1) * N) },
@@ -193,7 +199,7 @@ unsafe fn best_of<F: ArgOrder<T>, T: Compare, const N: usize>(src: *const T, len
             let halves = [F::best(pair!(0), pair!(2)), F::best(pair!(4), pair!(6))];
             *key = F::best(*key, F::best(halves[0], halves[1]));
         }
-        at += 8 * N;
+        at += TREE * N;
     }
     while at < len {
         let from = at.min(len - N);

@@ -18,6 +18,7 @@ use super::{
     function::{Function1, Function2, Function3},
     isa::{Isa, Kernel},
     register_op::RegisterOp,
+    row_block::RowBlock,
     row_chunks::{array_ptr, each_in_chunks, in_chunks, is_short, values},
 };
 use crate::{
@@ -25,27 +26,6 @@ use crate::{
     math::FmaMode,
     tuning::{LARGE_ARGUMENT_BLOCK_ELEMENTS, ROW_PART_ELEMENTS},
 };
-
-/// Rows of elements of `N` operands: the first row of each, and the distance of its rows in bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct RowBlock<const N: usize> {
-    pub(crate) ptrs: [*mut u8; N],
-    pub(crate) row_strides: [isize; N],
-    /// Is the operand's row one element, used for the whole row?
-    pub(crate) is_scalar: [bool; N],
-    pub(crate) rows: usize,
-    pub(crate) len: usize,
-}
-
-impl<const N: usize> RowBlock<N> {
-    /// The input that must be repeated in a buffer first: the last one, if there are several inputs
-    /// and all are scalars. No loop is compiled for that combination.
-    #[inline]
-    pub(crate) fn input_to_repeat(&self) -> Option<usize> {
-        let all = N > 2 && self.len > 1 && self.is_scalar[1..].iter().all(|&is_scalar| is_scalar);
-        all.then_some(N - 1)
-    }
-}
 
 /// An operation with its types erased.
 pub(crate) trait Operation<const N: usize>: Sync {

@@ -84,6 +84,8 @@ mod reduction;
 #[cfg(feature = "elementwise")]
 mod register_op;
 #[cfg(feature = "elementwise")]
+mod row_block;
+#[cfg(feature = "elementwise")]
 mod row_chunks;
 pub(crate) mod short_fills;
 pub(crate) mod short_runs;
@@ -101,7 +103,7 @@ mod x86;
 pub(crate) use arg_reduce::{ArgOrder, ArgReduction};
 pub(crate) use dispatch::dispatch;
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{Compute, Map, Operation, OperationOf, RowBlock, Zip, Zip3};
+pub(crate) use elementwise::{Compute, Map, Operation, OperationOf, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 #[cfg(feature = "elementwise")]
 pub(crate) use finished::Finished;
@@ -117,6 +119,8 @@ pub(crate) use reduction::{
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use register_op::{Finish, Finishing, OtherOperand, RegisterOp};
+#[cfg(feature = "elementwise")]
+pub(crate) use row_block::RowBlock;
 #[cfg(feature = "elementwise")]
 pub(crate) use row_chunks::chunk;
 pub(crate) use staged_rows::StagedRows;

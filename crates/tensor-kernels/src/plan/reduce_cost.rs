@@ -106,7 +106,8 @@ impl ReduceWork {
             let rows_of_accumulator = if is_reduced(&self.rows) { block_rows } else { 1 };
             (self.rows.len.div_ceil(rows_of_accumulator) * columns) as f64 * INDEXED_ACCUMULATOR_NS
         } else if is_indexed && is_reduced(&self.rows) && self.has_dense_rows() {
-            let searched = self.rows.len.saturating_mul(columns).min(ARG_REDUCE_PASS_BYTES);
+            let in_pass = ARG_REDUCE_PASS_BYTES / self.widths.input;
+            let searched = self.rows.len.saturating_mul(columns).min(in_pass);
             let each = self.results() as f64 / around;
             each * (SEARCH_NS + searched as f64 * SEARCHED_NS)
         } else {

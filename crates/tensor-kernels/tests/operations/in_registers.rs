@@ -194,24 +194,36 @@ fn check_into<F: Float>(
     }
 }
 
-fn check_all<F: Float>(cases: &[Case<F>]) {
+/// Checks every case with each of its inputs in turn as the one that is `moved`, the `others` lying
+/// otherwise, on a machine of each configuration and on a tiny one.
+fn check_each_moved<F: Float>(
+    turn: &mut usize,
+    cases: &[Case<F>],
+    (moved, others): (&Layout, &[Layout; 3]),
+    result: &Layout,
+) {
     let configs = run_configs();
+    for case in cases {
+        for transposed in 0..case.inputs {
+            *turn += 1;
+            let turn = *turn;
+            let other = |k: usize| &others[(turn + k) % others.len()];
+            let mut layouts = [other(0), other(1), other(2)];
+            layouts[transposed] = moved;
+            configs[turn % configs.len()].run(|exec| {
+                check_into(exec, case, layouts, result, turn % 17);
+                check_into(&exec.with_machine(TINY), case, layouts, result, turn / 3 % 17);
+            });
+        }
+    }
+}
+
+fn check_all<F: Float>(cases: &[Case<F>]) {
     let mut turn = 0;
     for (shape, order) in ORDERS {
         for moved in transposed(shape, order) {
-            let others = others(moved.shape());
-            for case in cases {
-                for transposed in 0..case.inputs {
-                    turn += 1;
-                    let other = |k: usize| &others[(turn + k) % others.len()];
-                    let mut layouts = [other(0), other(1), other(2)];
-                    layouts[transposed] = &moved;
-                    configs[turn % configs.len()].run(|exec| {
-                        check(exec, case, layouts, turn % 17);
-                        check(&exec.with_machine(TINY), case, layouts, turn / 3 % 17);
-                    });
-                }
-            }
+            let result = Layout::contiguous(moved.shape()).unwrap();
+            check_each_moved(&mut turn, cases, (&moved, &others(moved.shape())), &result);
         }
     }
 }
@@ -266,7 +278,6 @@ fn operands_of_f64_that_are_transposed_alike() {
 fn check_descending<F: Float>(cases: &[Case<F>]) {
     let shapes: [&[usize]; 6] =
         [&[4, 4, 2], &[64, 64, 2], &[64, 64, 4], &[33, 40, 2], &[5, 31, 30, 2], &[40, 33, 3]];
-    let configs = run_configs();
     let mut turn = 0;
     for shape in shapes {
         let last = shape.len() as isize - 1;
@@ -281,18 +292,7 @@ fn check_descending<F: Float>(cases: &[Case<F>]) {
             };
             let (moved, result) = (flipped(&moved, flips[0]), flipped(&result, flips[1]));
             let others = others(moved.shape()).map(|other| flipped(&other, flips[1]));
-            for case in cases {
-                for transposed in 0..case.inputs {
-                    turn += 1;
-                    let other = |k: usize| &others[(turn + k) % others.len()];
-                    let mut layouts = [other(0), other(1), other(2)];
-                    layouts[transposed] = &moved;
-                    configs[turn % configs.len()].run(|exec| {
-                        check_into(exec, case, layouts, &result, turn % 17);
-                        check_into(&exec.with_machine(TINY), case, layouts, &result, turn % 17);
-                    });
-                }
-            }
+            check_each_moved(&mut turn, cases, (&moved, &others), &result);
         }
     }
 }

@@ -92,8 +92,8 @@ macro_rules! rows_methods {
         }
 
         /// Whether elements are equal within tolerances, after promotion (PyTorch:
-        /// `torch.isclose`). Integers are compared in double precision, so
-        /// those beyond 2⁵³ are rounded first.
+        /// `torch.isclose`). Integers are compared in double precision, so those beyond 2⁵³ are
+        /// rounded first.
         ///
         /// # Errors
         /// [`Error::Broadcast`]; a negative tolerance; see the trait.

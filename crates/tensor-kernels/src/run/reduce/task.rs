@@ -232,8 +232,8 @@ impl Task<'_> {
         unsafe { self.run.operation.combine(ours, theirs, AccumulatorRows::one(len)) };
     }
 
-    /// Do halves depend on the order of elements? An index does not, and what is far from the best
-    /// key so far is skipped, so one thread has one accumulator for all elements.
+    /// Does the result depend on how a loop is halved? An index does not. Elements that do not win
+    /// over the accumulator are not searched, so one thread keeps one accumulator for all of them.
     fn must_be_halved(&self) -> bool {
         !self.run.operation.returns_indices()
     }
