@@ -13,10 +13,11 @@ use crate::{exec::Exec, run};
 /// before the first element moves. Copies of parts use the scratch that a thread keeps for copies,
 /// as those into other memory do: up to 256 KiB a thread, and less if memory is short.
 ///
-/// It takes longer than a copy into other memory: squares of some MB take 1.2 to 1.5 times as long
-/// as `memcpy` of as many bytes, and 2 to 5 times if their rows are almost a power of two apart;
-/// other permutations take 2 to 10 times as long, and up to 20 times if they have many dimensions
-/// and less than some 100 kB, which takes less time than finding the steps. Two equal dimensions
+/// Squares of some MB take about as long as `memcpy` of as many bytes, of elements of 1 or 2 bytes
+/// 1.2 to 2 times; 2 to 5 times if their rows are a power of two of bytes apart, or nearly so, and
+/// their elements have fewer than 8 bytes. Other permutations take 2 to 10 times as long, and up to
+/// 20 times if they have many dimensions and less than some 100 kB, which takes less time than
+/// finding the steps. Two equal dimensions
 /// are exchanged on the calling thread; other permutations copy parts on the threads of `exec`.
 ///
 /// ```

@@ -7,7 +7,7 @@ use pulp::NullaryFnOnce;
 use super::finishes::Finishes;
 use super::{
     indexed_block::IndexedBlock, narrow_runs::NarrowRuns, portable, staged_rows::StagedRows,
-    transpose_block::TransposeBlock, unit::Unit,
+    tile_exchange::TileExchange, transpose_block::TransposeBlock, unit::Unit,
 };
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
@@ -185,6 +185,24 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     ) {
         // SAFETY: this function's contract.
         unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+    }
+
+    /// The bytes of the registers with which [`exchange_tiles`](Self::exchange_tiles) works; 0 if
+    /// the level has none for it.
+    const EXCHANGED_BYTES: usize = 0;
+
+    /// Exchanges two tiles, each transposed: of a cache line in each of as many rows as that is
+    /// elements, `step` bytes apart. A tile that is both is transposed in its place. Only for
+    /// levels that [have registers](Self::EXCHANGED_BYTES) for it.
+    ///
+    /// # Safety
+    ///
+    /// The tiles can be read and written, nobody else uses them, and they share no byte unless they
+    /// are one.
+    #[inline(always)]
+    unsafe fn exchange_tiles<L: Unit>(self, tiles: [*mut u8; 2], step: isize, how: TileExchange) {
+        let _ = (tiles, step, how);
+        unreachable!("no registers for tiles")
     }
 
     /// Transposes a block whose rows lie at offsets of tables, in bytes. The element at the offset

@@ -93,6 +93,7 @@ mod staged_rows;
 mod stream_copy;
 #[cfg(test)]
 mod tests;
+mod tile_exchange;
 mod transpose_block;
 mod unit;
 mod units;
@@ -125,5 +126,6 @@ pub(crate) use row_block::RowBlock;
 pub(crate) use row_chunks::chunk;
 pub(crate) use staged_rows::StagedRows;
 pub use stream_copy::stream_copy;
+pub(crate) use tile_exchange::TileExchange;
 pub(crate) use unit::Unit;
 pub(crate) use units::{Rows, Units};

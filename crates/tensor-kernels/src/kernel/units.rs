@@ -5,7 +5,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{isa::Isa, staged_rows::StagedRows};
+use super::{isa::Isa, staged_rows::StagedRows, tile_exchange::TileExchange};
 use crate::{
     memory::{LANE_BYTES, Stores},
     nest::Loop,
@@ -174,6 +174,19 @@ impl<I: Isa> Units<I> {
             let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
             // SAFETY: this function's contract.
             unsafe { self.isa.transpose_far::<L>(src, dst, extents) }
+        });
+    }
+
+    /// [`Isa::exchange_tiles`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::exchange_tiles`].
+    #[inline(always)]
+    pub(crate) unsafe fn exchange_tiles(self, tiles: [*mut u8; 2], step: isize, how: TileExchange) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe { self.isa.exchange_tiles::<L>(tiles, self.bytes(step), how) }
         });
     }
 

@@ -30,22 +30,36 @@ fn permuted(bytes: &[u8], item: usize, shape: &[usize], dims: &[isize]) -> Vec<u
     permuted
 }
 
+/// From the start of a cache line on, and from an address that is aligned for no element.
 fn check(item: usize, shape: &[usize], dims: &[isize]) {
-    let exec = Exec::current().unwrap();
     let before = samples(item * shape.iter().product::<usize>());
     let expected = permuted(&before, item, shape, dims);
-    // An address that is aligned for no element.
-    let mut memory = vec![0xEE; before.len() + 3];
-    memory[1..][..before.len()].copy_from_slice(&before);
-    let bytes = &mut memory[1..][..before.len()];
+    for skew in [0, 1] {
+        check_at(skew, &before, &expected, (item, shape, dims));
+    }
+}
+
+fn check_at(
+    skew: usize,
+    before: &[u8],
+    expected: &[u8],
+    (item, shape, dims): (usize, &[usize], &[isize]),
+) {
+    let exec = Exec::current().unwrap();
+    let mut memory = vec![0xEE; before.len() + 2 * 64 + 3];
+    let start = memory.as_ptr().align_offset(64) + 64 + skew;
+    let around = start - 1..start + before.len() + 1;
+    memory[start..][..before.len()].copy_from_slice(before);
+    let bytes = &mut memory[start..][..before.len()];
     let account = Account::new();
     account.join();
     let (layout, allocated) =
         account.measured(|| permute_bytes_inplace(exec, bytes, item, shape, dims).unwrap());
     memory::check(allocated, before.len(), &|| format!("{item} bytes, {shape:?} {dims:?}"));
-    assert!(*bytes == expected, "{item} bytes, {shape:?} {dims:?}");
+    assert!(*bytes == *expected, "{item} bytes, {shape:?} {dims:?}");
     assert!(layout.is_contiguous() && layout.ndim() == shape.len());
-    assert_eq!([memory[0], memory[before.len() + 1]], [0xEE; 2], "bytes around the memory");
+    assert_eq!(memory[around.start], 0xEE, "the byte before the memory");
+    assert_eq!(memory[around.end - 1], 0xEE, "the byte behind the memory");
 }
 
 const ITEMS: [usize; 22] =

@@ -19,7 +19,7 @@ use pulp::{NullaryFnOnce, aarch64, cast};
 use crate::kernel::generic::register::Arithmetic;
 use crate::kernel::{
     generic::{
-        across_lanes::FunnelShift,
+        across_lanes::{FunnelShift, UnzipLanes},
         register::{LANE_BYTES, Pair, Registers, Vector},
     },
     isa::{Kernel, Vectorize},
@@ -258,5 +258,13 @@ impl FunnelShift for N128 {
         let first = neon.vdupq_n_u8((LANE_BYTES - back) as u8);
         let index = neon.vaddq_u8(bytes, first);
         Self { isa, bits: neon.vqtbl2q_u8(uint8x16x2_t(self.bits, next.bits), index) }
+    }
+}
+
+impl UnzipLanes for N128 {
+    #[inline(always)]
+    fn unzip_lanes(self, other: Self) -> [Self; 2] {
+        let _ = other;
+        unreachable!("a register of one lane")
     }
 }

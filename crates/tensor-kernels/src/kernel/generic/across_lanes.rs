@@ -1,6 +1,6 @@
 //! What moves bytes across the lanes of registers, for the few kernels that gain by it: picks of
-//! elements out of two registers, which AVX-512 has, and shifts of bytes from one register into the
-//! next.
+//! elements out of two registers, which AVX-512 has, shifts of bytes from one register into the
+//! next, and moves of whole lanes between two registers.
 
 use super::register::{REGISTER_BYTES, Vector};
 use crate::kernel::unit::Unit;
@@ -32,4 +32,11 @@ pub(in crate::kernel) trait FunnelShift: Vector {
     /// The last `back` bytes of `self`, followed by the first bytes of `next`. `back` is a multiple
     /// of 4 and less than the size of a register.
     fn funnel_shift(self, next: Self, back: usize) -> Self;
+}
+
+/// Registers between which whole lanes can be moved.
+pub(in crate::kernel) trait UnzipLanes: Vector {
+    /// The lanes of even number of both registers, `a0 a2 … b0 b2 …`, and those of odd number.
+    /// Never called for registers of one lane.
+    fn unzip_lanes(self, other: Self) -> [Self; 2];
 }

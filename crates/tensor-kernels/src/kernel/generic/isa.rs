@@ -1,15 +1,19 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
 use super::{
-    across_lanes::Pick, copy, finish::Keep, gather, indexed, narrow_runs, picked_blocks,
-    register::Registers, row_writer, shuffled, stitch, transpose,
+    across_lanes::Pick,
+    copy, exchange,
+    finish::Keep,
+    gather, indexed, narrow_runs, picked_blocks,
+    register::{Registers, Vector},
+    row_writer, shuffled, stitch, transpose,
 };
 #[cfg(feature = "elementwise")]
 use crate::math::Fused;
 use crate::{
     kernel::{
         indexed_block::IndexedBlock, isa::Isa, narrow_runs::NarrowRuns, staged_rows::StagedRows,
-        transpose_block::TransposeBlock, unit::Unit,
+        tile_exchange::TileExchange, transpose_block::TransposeBlock, unit::Unit,
     },
     lane_shuffles::LaneShuffles,
     memory::Stores,
@@ -140,6 +144,15 @@ impl<R: Registers> Isa for R {
         let block = TransposeBlock { is_far: true, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { transpose::plain::<R, L>(self, block) }
+    }
+
+    // Registers of one lane have not been measured.
+    const EXCHANGED_BYTES: usize = if R::Native::LANES > 1 { R::Native::BYTES } else { 0 };
+
+    #[inline(always)]
+    unsafe fn exchange_tiles<L: Unit>(self, tiles: [*mut u8; 2], step: isize, how: TileExchange) {
+        // SAFETY: this function's contract, for the same tiles.
+        unsafe { exchange::tiles::<R, L>(self, tiles, step, how) }
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@
 pub(super) mod across_lanes;
 mod byte_tiles;
 mod copy;
+mod exchange;
 mod few_rows;
 mod finish;
 #[cfg(feature = "elementwise")]

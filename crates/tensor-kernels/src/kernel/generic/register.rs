@@ -8,7 +8,7 @@
 //! [`across_lanes`](super::across_lanes).
 
 use super::{
-    across_lanes::{FunnelShift, Pick},
+    across_lanes::{FunnelShift, Pick, UnzipLanes},
     unroll::unrolled,
 };
 pub(in crate::kernel) use crate::memory::LANE_BYTES;
@@ -216,7 +216,7 @@ pub(in crate::kernel) trait Registers: Vectorize + Send + Sync {
     /// The widest register.
     type Full: FunnelShift<Token: From<Self>> + Pick + Computes;
     /// The widest register that is one to the CPU: `Full` or a half of it.
-    type Native: Computes<Token: From<Self>>;
+    type Native: UnzipLanes<Token: From<Self>> + Computes;
     /// The next narrower register, for blocks too small for the widest.
     type Half: Computes<Token: From<Self>>;
     /// A register of one lane, for blocks too small for either.

@@ -5,8 +5,11 @@
 //! loop is not unrolled the registers go through memory, at a quarter of the speed.
 
 /// `unrolled!(i in 0..N, 16 => statement)`: a loop for a constant `N` of at most 16. Replace 16 by
-/// 8 or 4 for smaller bounds. Iterations from `N` on are not compiled.
+/// 8, 4 or 2 for smaller bounds. Iterations from `N` on are not compiled.
 macro_rules! unrolled {
+    ($i:ident in $a:literal..$n:expr, 2 => $body:expr) => {
+        unrolled!(@ $i, $a, $n, $body; 0 1)
+    };
     ($i:ident in $a:literal..$n:expr, 4 => $body:expr) => {
         unrolled!(@ $i, $a, $n, $body; 0 1 2 3)
     };

@@ -5,6 +5,7 @@
 //! `TENSOR_SIMD` restricts the tests to one level.
 
 mod blocks;
+mod exchanged;
 mod flushed;
 mod indexed;
 mod nested_runs;
@@ -14,7 +15,7 @@ mod transposes;
 
 use std::fmt::Debug;
 
-use super::{Isa, Kernel, Unit, dispatch, short_fills, short_runs};
+use super::{Isa, Kernel, TileExchange, Unit, dispatch, short_fills, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},

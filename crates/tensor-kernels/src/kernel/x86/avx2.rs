@@ -8,7 +8,7 @@ use pulp::{NullaryFnOnce, cast};
 use super::STREAMS_AS_PLAIN;
 use crate::kernel::{
     generic::{
-        across_lanes::FunnelShift,
+        across_lanes::{FunnelShift, UnzipLanes},
         register::{LANE_BYTES, Pair, Registers, Vector},
     },
     isa::{Kernel, Vectorize},
@@ -287,5 +287,15 @@ impl FunnelShift for X256 {
         let after = avx2._mm256_permutevar8x32_epi32(next.bits, turn);
         let is_before = avx2._mm256_cmpgt_epi32(back, words);
         Self { isa, bits: avx2._mm256_blendv_epi8(after, before, is_before) }
+    }
+}
+
+impl UnzipLanes for X256 {
+    #[inline(always)]
+    fn unzip_lanes(self, other: Self) -> [Self; 2] {
+        let (isa, avx2, a, b) = (self.isa, self.isa.0.avx2, self.bits, other.bits);
+        let even = avx2._mm256_permute2x128_si256::<0x20>(a, b);
+        let odd = avx2._mm256_permute2x128_si256::<0x31>(a, b);
+        [Self { isa, bits: even }, Self { isa, bits: odd }]
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::kernel::{
     generic::{
-        across_lanes::{FunnelShift, Pick},
+        across_lanes::{FunnelShift, Pick, UnzipLanes},
         register::{LANE_BYTES, REGISTER_BYTES, Registers, Vector},
     },
     isa::{Kernel, Vectorize},
@@ -219,5 +219,15 @@ impl FunnelShift for X512 {
         let first = f._mm512_set1_epi32(16 - (back / 4) as i32);
         let index = f._mm512_add_epi32(words, first);
         Self { isa, bits: f._mm512_permutex2var_epi32(self.bits, index, next.bits) }
+    }
+}
+
+impl UnzipLanes for X512 {
+    #[inline(always)]
+    fn unzip_lanes(self, other: Self) -> [Self; 2] {
+        let (isa, f, a, b) = (self.isa, self.isa.0.avx512f, self.bits, other.bits);
+        let even = f._mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
+        let odd = f._mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
+        [Self { isa, bits: even }, Self { isa, bits: odd }]
     }
 }

@@ -3,6 +3,7 @@
 //! Scratch is allocated before the first byte moves; nothing fails after that. All but the exchange
 //! of tiles is arithmetic on slices, which are checked.
 
+mod line_tiles;
 mod rotate;
 mod square;
 mod staged;

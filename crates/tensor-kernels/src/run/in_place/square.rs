@@ -1,6 +1,8 @@
 //! Exchanges the two dimensions of a square of units, in one call of a kernel.
 //!
-//! Tile `(i, j)` and tile `(j, i)` change places. How depends on the distance between rows:
+//! Tile `(i, j)` and tile `(j, i)` change places. Most squares have [tiles of a cache line a
+//! row](super::line_tiles), each of whose lines is read and written once. Where these are slow, and
+//! at the edges, tiles are larger and staged. How depends on the distance between rows:
 //!
 //! - [`Staging::One`]: the first tile is transposed into a buffer, the second one to the place of
 //!   the first, and the buffer is copied, row by row, to the place of the second. Both tiles and
@@ -14,20 +16,18 @@
 //! Rows of buffers are a line longer than those of tiles, so that they never crowd sets. Tiles at
 //! the edges are narrower, by the same code. Nothing is planned.
 //!
-//! In parts of the speed of `memcpy` of the same bytes (Zen 5, one thread): 1000² f32 0.77, 4001²
-//! f32 0.73, 1001² f64 0.86, 1300² of 16 bytes 0.8, 1000² u8 0.5, which is bound by its shuffles.
-//! With crowded sets 0.4 to 0.6, as is a copy of the tiles to buffers and back that transposes
-//! nothing: 1024² f32 0.41, 4096² f32 0.61, 1024² f64 0.5; 2048² u8 0.25.
+//! In parts of the speed of `memcpy` of the same bytes (Zen 5, one thread): 1000² of 2 bytes 0.76,
+//! 3000² 0.9. With crowded sets 0.2 to 0.6, as is a copy of the tiles to buffers and back that
+//! transposes nothing: 1025² f32 0.38, 1024² of 2 bytes 0.45, 2048² u8 0.24.
 //!
 //! # Tried and dropped
 //! - Plans for the copies: they take 8 µs to make, and 0.1 µs for each pair of tiles to start.
 //! - Copying tiles first and transposing them from the buffers: transposed rows are written in
 //!   parts of lines that are not adjacent.
-//! - Tiles of one cache line a row, transposed in place: 1024² f32 take 200 µs. They need 16 rows
-//!   that share a set, which has 12 lines.
 
 use std::mem::MaybeUninit;
 
+use super::line_tiles::{LineTiles, PREFETCHED_BEHIND};
 use crate::{
     exec::SimdLevel,
     kernel::{self, Isa, Kernel, Rows, Units, prefetch},
@@ -56,13 +56,13 @@ pub(super) struct Tiling {
 
 /// Lines of a tile in one set of the first-level cache from which on it does not keep two tiles: it
 /// has 8 or 12 lines.
-const CROWDED_LINES: usize = 8;
+pub(super) const CROWDED_LINES: usize = 8;
 
 /// Squares of this many bytes and more are read from memory. If their items are narrow, so that
 /// rows of tiles are short, the next tiles are prefetched: 3000² of 2 bytes take 0.54 ms, and 0.79
 /// without that. If they are wide, or the square is in a cache, the instructions take longer than
 /// they save: 1000² f32 take 90 µs with them and 79 without (Zen 5).
-const FAR_BYTES: usize = 16 << 20;
+pub(super) const FAR_BYTES: usize = 16 << 20;
 
 impl Tiling {
     /// That of a square of `len` by `len` units of `width` bytes, whose rows lie `pitch` bytes
@@ -165,6 +165,14 @@ impl Square {
         self.first.wrapping_add((row * self.pitch + column) * self.width)
     }
 
+    /// Asks for the first cache line of some rows of a tile, wherever it lies.
+    #[inline(always)]
+    fn prefetch_lines(&self, (row, column): Pair, rows: usize) {
+        for at in row..row + rows {
+            prefetch(self.at((at, column)));
+        }
+    }
+
     /// Asks for the cache lines of the tile at a row and a column.
     #[inline(always)]
     fn prefetch(&self, (row, column): Pair) {
@@ -212,6 +220,39 @@ type Place = (*mut u8, usize);
 impl<I: Isa> Tiles<I> {
     #[inline(always)]
     fn exchange_all(self) {
+        match LineTiles::choose(&self.square, I::EXCHANGED_BYTES) {
+            Some(tiles) => self.exchange_lines(tiles),
+            None => self.exchange_staged(),
+        }
+    }
+
+    /// Exchanges tiles of a cache line a row, and what is left at the edges staged.
+    #[inline(always)]
+    fn exchange_lines(self, tiles: LineTiles) {
+        let Square { width, len, pitch, tiling, .. } = self.square;
+        let side = CACHE_LINE / width;
+        let (whole, rest) = (len - len % side, len % side);
+        tiles.each(whole, side, |row, column| {
+            let pair = [(row, column), (column, row)];
+            if tiles.are_prefetched {
+                let behind = |(row, column)| (row + PREFETCHED_BEHIND, column + PREFETCHED_BEHIND);
+                pair.map(behind).into_iter().for_each(|at| self.square.prefetch_lines(at, side));
+            }
+            let pair = pair.map(|at| self.square.at(at));
+            // SAFETY: the invariant, for two tiles of the square, or one on the diagonal.
+            unsafe { self.units.exchange_tiles(pair, pitch as isize, tiles.how) };
+        });
+        for row in starts(whole, tiling.side) {
+            let rows = tiling.side.min(whole - row);
+            // SAFETY: the invariant; a tile right of the diagonal.
+            unsafe { self.exchange((row, whole), (rows, rest)) };
+        }
+        // SAFETY: the invariant; a tile on the diagonal.
+        unsafe { self.turn((whole, whole), rest) };
+    }
+
+    #[inline(always)]
+    fn exchange_staged(self) {
         let Square { width, len, pitch, tiling: Tiling { side, .. }, .. } = self.square;
         let is_far = width <= 4 && len * pitch * width >= FAR_BYTES;
         for row in starts(len, side) {
