@@ -5,7 +5,10 @@ use std::{
     alloc::{GlobalAlloc, Layout as AllocLayout, System},
     cell::Cell,
     ptr::null_mut,
-    sync::atomic::{AtomicIsize, Ordering::Relaxed},
+    sync::{
+        Mutex,
+        atomic::{AtomicIsize, Ordering::Relaxed},
+    },
 };
 
 /// Smaller allocations never fail: they are shapes, plans and the state of threads, without which
@@ -23,11 +26,15 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// An account for the threads of one test. It is never freed, as threads may outlive the test.
+    /// An account for the threads of one test. It is never freed, as threads may outlive the test;
+    /// a list of all tells a sanitizer that it is not lost.
     pub(super) fn new() -> &'static Self {
+        static ALL: Mutex<Vec<&Account>> = Mutex::new(Vec::new());
         let before_failure = AtomicIsize::new(isize::MAX);
         let [sum, large] = [0, 0].map(AtomicIsize::new);
-        Box::leak(Box::new(Self { sum, large, before_failure }))
+        let account = Box::leak(Box::new(Self { sum, large, before_failure }));
+        ALL.lock().expect("no thread panics here").push(account);
+        account
     }
 
     /// Counts what this thread allocates from now on.
