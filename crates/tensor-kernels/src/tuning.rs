@@ -163,6 +163,10 @@ pub(crate) const MIN_BLOCKED_SIDE_UNITS: usize = 16;
 /// between 1 MiB (176 µs instead of 106) and 6 MiB.
 pub(crate) const STREAMED_TRANSPOSES: usize = 8;
 
+/// Of this many rows of a transpose more than a quarter lie in one set of the first-level cache, if
+/// they share sets of the caches.
+pub(crate) const CROWDING_ROWS: usize = 16;
+
 /// Longer rows are copied, or filled, one by one.
 pub(crate) const MAX_COMPARED_RUN_BYTES: usize = 2048;
 

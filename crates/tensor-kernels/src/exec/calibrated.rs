@@ -75,8 +75,8 @@ impl Machine {
         Ok(caches.join("tensor").join("machine"))
     }
 
-    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. The vectors
-    /// and the channel are those that are detected.
+    /// Reads a file that [`write_calibration`](Self::write_calibration) wrote. What is not a number
+    /// of bytes that was measured is as it is detected.
     ///
     /// # Errors
     /// [`Error::Calibration`] if the file cannot be read, is malformed, or is of another CPU.

@@ -385,7 +385,15 @@ fn for_any_machine(run: impl Fn(&Exec, &TensorView<'_, u16>, &[u16])) {
         let values = values_of(&source, from.layout());
         for (l1, l2) in extremes.into_iter().flat_map(|l1| extremes.map(|l2| (l1, l2))) {
             let mut exec = *Exec::current().unwrap();
-            exec.machine = Machine { l1, l2, stream: 0, grain: 0, vector: l1, channel: l1 };
+            exec.machine = Machine {
+                l1,
+                l2,
+                stream: 0,
+                keeps_transposes: l1 == 0,
+                grain: 0,
+                vector: l1,
+                channel: l1,
+            };
             for exec in [exec, exec.serial()] {
                 run(&exec, &from, &values);
             }

@@ -1,12 +1,12 @@
 //! Exchanges two square tiles of a matrix, each transposed: a transpose in place.
 //!
-//! A tile has rows of a cache line, and as many of them as that is units. Both tiles are read before
-//! either is written, so each of their lines is read once and written once, wherever it lies in the
-//! caches.
+//! A tile has rows of a cache line, and as many of them as that is units. Both tiles are read
+//! before either is written, so each of their lines is read once and written once, wherever it lies
+//! in the caches.
 //!
-//! - [In registers](TileExchange::Registers): where they hold two tiles. These are transposed within
-//!   lanes, as those of other kernels are, and then lane by lane. Registers of half a line exchange
-//!   the quarters of the tiles one after the other, so that lines are visited twice.
+//! - [In registers](TileExchange::Registers): where they hold two tiles. These are transposed
+//!   within lanes, as those of other kernels are, and then lane by lane. Registers of half a line
+//!   exchange the quarters of the tiles one after the other, so that lines are visited twice.
 //! - [By buffers](TileExchange::Buffers): what is transposed within lanes is kept in a buffer of a
 //!   tile, from which the lanes of a line are loaded side by side.
 

@@ -13,12 +13,12 @@ use super::{
 };
 use crate::{
     exec::Machine,
-    memory::CACHE_LINE,
+    memory::{CACHE_LINE, most_lines_in_a_set},
     nest::{Loop, Loops, NestBuilder},
     plan::group::iterations,
     tuning::{
-        BLOCK_SIDES, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS,
-        MIN_PACKED_UNITS, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT,
+        MIN_BLOCKED_SIDE_UNITS, MIN_PACKED_UNITS, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -165,11 +165,28 @@ impl Candidates<'_> {
         visit(work);
     }
 
+    /// The least bytes of a transpose that may be streamed. Of both operands: how many rows, and
+    /// how many units they are apart.
+    fn streamed_from(&self, rows: [(usize, isize); 2]) -> usize {
+        let share_sets = |(len, stride): (usize, isize)| {
+            let pitch = stride.unsigned_abs().saturating_mul(self.unit);
+            // Rows closer to each other are in one line.
+            pitch >= CACHE_LINE
+                && most_lines_in_a_set(pitch, len.min(CROWDING_ROWS), 1) > CROWDING_ROWS / 4
+        };
+        match self.machine.keeps_transposes && !rows.into_iter().any(share_sets) {
+            true => self.machine.stream,
+            false => self.machine.stream / STREAMED_TRANSPOSES,
+        }
+    }
+
     /// The plan with stores that suit a result larger than the caches, if it is that large.
     fn streamed(&self, work: &Work) -> Option<Work> {
         let from = match work.inner {
-            Inner::Tile { .. } | Inner::Blocked2d { .. } => {
-                self.machine.stream / STREAMED_TRANSPOSES
+            Inner::Tile { u, v, .. } => self.streamed_from([(u.len, u.stride), (v.len, v.stride)]),
+            Inner::Blocked2d { outer, inner, .. } => {
+                let both = |at: usize| [outer, inner].map(|l| (l.len, l.strides[at]));
+                self.streamed_from(both(0)).min(self.streamed_from(both(1)))
             }
             _ => self.machine.stream,
         };

@@ -2,12 +2,12 @@
 //! do, by which means, and in which order.
 //!
 //! # Order
-//! A load whose address has the last 12 bits of an earlier store that has not left the CPU waits for
-//! it, as if it read what that stored. Where rows lie 4096 bytes apart, or an even part of that, the
-//! lower tiles of a row of pairs all have the same such bits: 512 by 512 floats took 24 µs row by
-//! row, and take 15 parallel to the diagonal, where each tile lies in other columns than the one
-//! before (Zen 5). If rows do not start at cache lines, and are nearly so far apart, tiles overlap
-//! those next to them in these bits; every second one does not.
+//! A load whose address has the last 12 bits of an earlier store that has not left the CPU waits
+//! for it, as if it read what that stored. Where rows lie 4096 bytes apart, or an even part of
+//! that, the lower tiles of a row of pairs all have the same such bits: 512 by 512 floats took 24
+//! µs row by row, and take 15 parallel to the diagonal, where each tile lies in other columns than
+//! the one before (Zen 5). If rows do not start at cache lines, and are nearly so far apart, tiles
+//! overlap those next to them in these bits; every second one does not.
 //!
 //! # Figures
 //! In parts of the speed of `memcpy` of the same bytes (Zen 5, one thread), with the staged tiles
@@ -99,8 +99,8 @@ impl LineTiles {
             _ if lines > CROWDED_LINES => return None,
             _ => TileExchange::Registers,
         };
-        // Of narrow units that are not aligned, the rows of a tile overlap in the bits of an address
-        // that are compared.
+        // Of narrow units that are not aligned, the rows of a tile overlap in the bits of an
+        // address that are compared.
         let overlap = lines > CROWDED_LINES || drift < 16 && bytes < FAR_BYTES;
         let order = match (lines > CACHE_LINE / width / 4, are_aligned) {
             (true, true) => Order::Diagonals,

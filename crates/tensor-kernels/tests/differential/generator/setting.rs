@@ -43,13 +43,15 @@ impl Setting {
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Machine { l1, l2, stream, grain, vector, channel } = self.exec.machine;
+        let Machine { l1, l2, stream, keeps_transposes, grain, vector, channel } =
+            self.exec.machine;
         write!(f, "{}, ", self.exec.simd())?;
         match self.threads {
             None => write!(f, "serial")?,
             Some(threads) => write!(f, "pool of {threads}")?,
         }
-        write!(f, ", Machine {{ l1: {l1}, l2: {l2}, stream: {stream}, grain: {grain}, ")?;
+        write!(f, ", Machine {{ l1: {l1}, l2: {l2}, stream: {stream}, ")?;
+        write!(f, "keeps_transposes: {keeps_transposes}, grain: {grain}, ")?;
         write!(f, "vector: {vector}, channel: {channel} }}")
     }
 }
@@ -77,6 +79,7 @@ fn machine(choices: &mut Choices<'_>) -> Machine {
     };
     machine.l2 = (1024 << choices.draw(10)).max(machine.l1);
     machine.stream = if choices.draw(3) == 0 { usize::MAX } else { 1024 << choices.draw(6) };
+    machine.keeps_transposes = choices.draw(2) == 0;
     machine.grain = 64 << choices.draw(12);
     machine.vector = 16 << choices.draw(3);
     machine.channel = [0, 64, 128, 512][choices.draw(4)];
