@@ -18,7 +18,8 @@ use crate::{
     plan::group::iterations,
     tuning::{
         BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT,
-        MIN_BLOCKED_SIDE_UNITS, MIN_PACKED_UNITS, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        MIN_BLOCKED_SIDE_UNITS, MIN_LARGE_TRANSPOSE_UNITS, MIN_PACKED_UNITS, STREAMED_TRANSPOSES,
+        TINY_COPY_ELEMENTS,
     },
 };
 
@@ -52,6 +53,14 @@ pub(super) fn visit(
     candidates.visit(visit);
 }
 
+/// Is a streamed plan a transpose of many units at a time? One of few spends its time on calls.
+fn is_large_transpose(work: &Work) -> bool {
+    match work.inner {
+        Inner::Streamed(plan) => plan.u.len * plan.v.len >= MIN_LARGE_TRANSPOSE_UNITS,
+        _ => false,
+    }
+}
+
 /// Makes a plan of a copy of loops, if there is one of its kind. `dyn`: all kinds of plans are made
 /// by one compiled function.
 type Make<'a> = &'a dyn Fn(&mut Work, &mut NestBuilder<'_, 2>) -> bool;
@@ -71,9 +80,7 @@ impl Candidates<'_> {
         });
         if let Some(work) = ungrouped {
             match self.streamed(&work).filter(|_| self.is_far_from_caches()) {
-                Some(streamed) if matches!(streamed.inner, Inner::Streamed(_)) => {
-                    return visit(streamed);
-                }
+                Some(streamed) if is_large_transpose(&streamed) => return visit(streamed),
                 _ => self.with_blocks(work, visit),
             }
         }

@@ -94,9 +94,18 @@ impl Work {
             kernel,
             calls: calls * iterations,
             amount: amount * iterations,
-            iterations,
+            iterations: iterations * (1.0 + self.inner_iterations()),
             entries: self.table_entries() as f64,
             memory: self.memory_terms(machine),
+        }
+    }
+
+    /// The iterations that a streamed transpose makes itself: for each index along `u2` and `v2` it
+    /// stages a block of `u` by `v`, which takes about as long as three.
+    fn inner_iterations(&self) -> f64 {
+        match self.inner {
+            Inner::Streamed(plan) => 3.0 * (plan.u2.len as f64 * plan.v2.len as f64 - 1.0),
+            _ => 0.0,
         }
     }
 

@@ -10,7 +10,10 @@ use crate::{
     exec::Machine,
     memory::Stores,
     nest::{Loop, NestBuilder},
-    tuning::{MAX_TRANSPOSED_RUN_BYTES, SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES},
+    tuning::{
+        MAX_TRANSPOSED_RUN_BYTES, MIN_STREAMED_GATHER_BYTES, MIN_STREAMED_MIRRORED_BYTES,
+        NARROW_RUNS_IN_L1, SHORT_RUN_BYTES, SOURCE_ORDER_ROW_BYTES,
+    },
 };
 
 pub(super) struct Strategy {
@@ -112,13 +115,22 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
     }
     work.stores = match work.inner {
         Inner::Run { len } if loops.iter().any(|l| l.strides[1] == 0) => {
-            if len * work.unit <= machine.l2 { Stores::Narrow } else { Stores::Plain }
+            let narrow = machine.l1 / NARROW_RUNS_IN_L1;
+            if len * work.unit <= narrow { Stores::Narrow } else { Stores::Plain }
         }
         Inner::Run { .. } if bytes / 2 < machine.stream => Stores::Plain,
+        Inner::Gather { len, step } if len * work.unit < least_gathered_row(work.unit, step) => {
+            Stores::Plain
+        }
         Inner::Run { .. } | Inner::Gather { .. } | Inner::Streamed(_) => Stores::NonTemporal,
         Inner::Fill { .. } => Stores::Narrow,
         _ => Stores::Plain,
     };
+}
+
+/// The bytes of the shortest rows that are gathered past the caches, of units `step` units apart.
+fn least_gathered_row(unit: usize, step: isize) -> usize {
+    if step == -1 { MIN_STREAMED_MIRRORED_BYTES / unit } else { MIN_STREAMED_GATHER_BYTES }
 }
 
 /// The sides of two loops over short runs, if these are transposed: they follow each other along
