@@ -150,6 +150,9 @@ pub(crate) const MIN_GROUP_ITERATIONS: usize = 4;
 /// A table with fewer entries is the inner loop only if the other is shorter still.
 pub(crate) const MIN_INNER_ENTRIES: usize = 16;
 
+/// Matrices of narrow units with shorter sides may be transposed by tables.
+pub(crate) const LEAST_SIDE_WITHOUT_TABLES: usize = 64;
+
 /// Units along each side of a block of a transpose, apart from one block for all.
 pub(crate) const BLOCK_SIDES: [usize; 3] = [32, 64, 128];
 
