@@ -6,6 +6,7 @@ pub(crate) trait Unit: bytemuck::Pod + Send + Sync {
     const WIDTH: usize = size_of::<Self>();
 
     /// Elements in a 128-bit lane of a register.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     const PER_LANE: usize = 16 / Self::WIDTH;
 }
 

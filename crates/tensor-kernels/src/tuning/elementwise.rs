@@ -190,6 +190,7 @@ pub(crate) const MIN_SEVERAL_TRANSPOSED_SIDE: usize = 32;
 /// Blocks of fewer destination columns than a register has elements, and rows of at least this many
 /// registers, are read along the rows where an operation is computed. The sum of 14 transposed rows
 /// of 300 floats and another operand takes 0.91 of the time, of 14 rows of 40 floats 1.2 (Zen 5).
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const FINISHED_ALONG_ROWS_REGISTERS: usize = 6;
 
 /// Operations on one operand are computed on the way of a streamed transpose if its rows are long:
