@@ -14,126 +14,22 @@ use std::{any::TypeId, marker::PhantomData};
 use tensor_core::Element;
 
 use super::{
-    dispatch::dispatch,
     function::{Function1, Function2, Function3},
-    isa::{Isa, Kernel},
+    operation::{Compute, OperationOf},
     register_op::RegisterOp,
     row_block::RowBlock,
     row_chunks::{array_ptr, each_in_chunks, in_chunks, is_short, values},
+    strided_rows::{StridedRows, each_strided},
 };
 use crate::{
-    exec::SimdLevel,
     math::FmaMode,
     tuning::{LARGE_ARGUMENT_BLOCK_ELEMENTS, ROW_PART_ELEMENTS},
 };
 
-/// An operation with its types erased.
-pub(crate) trait Operation<const N: usize>: Sync {
-    /// Computes rows of adjacent results.
-    ///
-    /// # Safety
-    /// That of [`Compute::rows`].
-    unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>);
-
-    /// Does a result take much longer to compute than to store?
-    fn computes_much(&self) -> bool;
-
-    /// Is the function called once for each result, also for results that are equal?
-    fn is_counted(&self) -> bool;
-
-    /// Are rows of this length computed in chunks? A chunk is read before it is written, so rows
-    /// are computed as fast wherever they lie.
-    fn has_chunks(&self, len: usize) -> bool;
-
-    /// The operation of registers that this is, if there is one: all operands are f32, or all f64.
-    fn register_op(&self) -> Option<RegisterOp>;
-}
-
-impl<const N: usize, O: Compute<N>> Operation<N> for O {
-    unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>) {
-        dispatch(simd, RowsKernel { operation: self, block });
-    }
-
-    fn computes_much(&self) -> bool {
-        O::COMPUTES_MUCH
-    }
-
-    fn is_counted(&self) -> bool {
-        O::IS_COUNTED
-    }
-
-    fn has_chunks(&self, len: usize) -> bool {
-        O::has_chunks(len)
-    }
-
-    fn register_op(&self) -> Option<RegisterOp> {
-        O::register_op()
-    }
-}
-
-/// An operation from and to elements of the types `S`, inputs first: `(A, B, R)`. The code around
-/// an operation takes this type, so that it is compiled once per combination of element types, and
-/// not once per function.
-pub(crate) struct OperationOf<'f, const N: usize, S> {
-    operation: &'f dyn Operation<N>,
-    types: PhantomData<fn(S)>,
-}
-
-impl<'f, const N: usize, S> OperationOf<'f, N, S> {
-    #[inline]
-    fn new(operation: &'f dyn Operation<N>) -> Self {
-        Self { operation, types: PhantomData }
-    }
-
-    /// Without its types.
-    #[inline]
-    pub(crate) fn any(self) -> &'f dyn Operation<N> {
-        self.operation
-    }
-}
-
-/// An operation and its rows. Invariant: they meet the contract of [`Compute::rows`].
-struct RowsKernel<'a, const N: usize, O> {
-    operation: &'a O,
-    block: &'a RowBlock<N>,
-}
-
-impl<const N: usize, O: Compute<N>> Kernel for RowsKernel<'_, N, O> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self, _isa: I) {
-        // SAFETY: only `Operation::compute` makes a `RowsKernel`, and its contract is that of
-        // `rows`.
-        unsafe { self.operation.rows::<I::FmaMode>(self.block) };
-    }
-}
-
-/// An elementwise operation on rows.
-pub(crate) trait Compute<const N: usize>: Sync {
-    /// The element type of the result.
-    type Output: Element;
-
-    /// Does a result take much longer to compute than to store?
-    const COMPUTES_MUCH: bool;
-
-    /// Is the function called once for each result, also for results that are equal?
-    const IS_COUNTED: bool;
-
-    /// See [`Operation::has_chunks`].
-    fn has_chunks(len: usize) -> bool;
-
-    /// See [`Operation::register_op`].
-    fn register_op() -> Option<RegisterOp>;
-
-    /// Computes rows of adjacent results.
-    ///
-    /// # Safety
-    /// - In every row operand 0 can be written at `len` adjacent elements. The inputs can be read
-    ///   there, or at one element if `is_scalar` is set. All are aligned.
-    /// - An input shares no element with operand 0, or is operand 0, index by index.
-    /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] is `None`.
-    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
+/// Quotients and roots of single floats take longer than a load and a store.
+const fn is_short_op(op: Option<RegisterOp>) -> bool {
+    use RegisterOp::{Abs, Add, Mul, MulAdd, Neg, Relu, Square, Sub};
+    matches!(op, Some(Neg | Abs | Relu | Square | Add | Sub | Mul | MulAdd))
 }
 
 /// Are all types f32, or all f64?
@@ -193,6 +89,8 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
 
     const IS_COUNTED: bool = F::IS_COUNTED;
 
+    const IS_SHORT: bool = is_short_op(F::REGISTER_OP);
+
     fn has_chunks(len: usize) -> bool {
         in_chunks!(F) && is_short::<F::Output>(len)
     }
@@ -224,6 +122,13 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
                 unsafe { self.row::<M>(out.cast(), a.cast(), len) };
             }
             (out, a) = (out.wrapping_offset(row_strides[0]), a.wrapping_offset(row_strides[1]));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<2>) {
+        if Self::IS_SHORT {
+            each_strided!(block, out out_step: R, [a a_step: A] => self.0.call::<M>(a));
         }
     }
 }
@@ -329,6 +234,8 @@ macro_rules! operation {
 
             const IS_COUNTED: bool = F::IS_COUNTED;
 
+            const IS_SHORT: bool = is_short_op(F::REGISTER_OP);
+
             fn has_chunks(len: usize) -> bool {
                 in_chunks!(F) && is_short::<R>(len)
             }
@@ -344,6 +251,14 @@ macro_rules! operation {
                     *block;
                 let (out, [_, $($is_scalar),*]) = (out.cast::<R>(), block.is_scalar);
                 rows!(self, block, out out_step, [$($input $step: $type = $is_scalar),*] []);
+            }
+
+            #[inline(always)]
+            unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<$n>) {
+                if Self::IS_SHORT {
+                    each_strided!(block, out out_step: R,
+                        [$($input $step: $type),*] => self.0.call::<M>($($input),*));
+                }
             }
         }
     };

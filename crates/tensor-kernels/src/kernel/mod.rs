@@ -76,6 +76,8 @@ mod kept_columns;
 mod listed_elements;
 pub(crate) mod narrow_runs;
 #[cfg(feature = "elementwise")]
+mod operation;
+#[cfg(feature = "elementwise")]
 mod pairwise_tree;
 mod portable;
 mod prefetch;
@@ -91,6 +93,8 @@ pub(crate) mod short_fills;
 pub(crate) mod short_runs;
 mod staged_rows;
 mod stream_copy;
+#[cfg(feature = "elementwise")]
+mod strided_rows;
 #[cfg(test)]
 mod tests;
 mod tile_exchange;
@@ -104,7 +108,7 @@ mod x86;
 pub(crate) use arg_reduce::{ArgOrder, ArgReduction};
 pub(crate) use dispatch::dispatch;
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{Compute, Map, Operation, OperationOf, Zip, Zip3};
+pub(crate) use elementwise::{Map, Zip, Zip3};
 pub(crate) use fence::FenceOnDrop;
 #[cfg(feature = "elementwise")]
 pub(crate) use finished::Finished;
@@ -113,6 +117,8 @@ pub(crate) use function::{Closure, Function1, Function2, Function3};
 #[cfg(feature = "elementwise")]
 pub(crate) use isa::Vectorize;
 pub(crate) use isa::{Isa, Kernel};
+#[cfg(feature = "elementwise")]
+pub(crate) use operation::{Compute, Operation, OperationOf};
 pub(crate) use prefetch::prefetch;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduction::{
@@ -126,6 +132,8 @@ pub(crate) use row_block::RowBlock;
 pub(crate) use row_chunks::chunk;
 pub(crate) use staged_rows::StagedRows;
 pub use stream_copy::stream_copy;
+#[cfg(feature = "elementwise")]
+pub(crate) use strided_rows::StridedRows;
 pub(crate) use tile_exchange::TileExchange;
 pub(crate) use unit::Unit;
 pub(crate) use units::{Rows, Units};

@@ -2,9 +2,10 @@
 //! few elements, from copies of them on the stack, by loops or by transposes.
 //!
 //! The result is contiguous. The loops over all operands are fused. If they end in rows, the
-//! operation runs on these. Otherwise each operand in another order than the result's is copied by
-//! the same loops, and the operation runs once. If several inputs lie alike, it runs in their
-//! order, and its results are copied.
+//! operation runs on these. Very few elements, and those of several inputs in several orders, are
+//! computed [one by one](strided). Otherwise each operand in another order than the result's is
+//! copied by the same loops, and the operation runs once. If several inputs lie alike, it runs in
+//! their order, and its results are copied.
 
 use std::mem::MaybeUninit;
 
@@ -13,13 +14,15 @@ use super::{
     elementwise::Operands,
     few_loops::{FewLoops, Row, copy_few},
     few_transposes::FewTransposes,
+    strided,
 };
 use crate::{
     exec::{Exec, SimdLevel},
     kernel::{self, Operation, RowBlock},
     nest::Loop,
     tuning::{
-        MAX_COPIED_ELEMENTS, MIN_ROW_COMPUTED_IN_PLACE, MIN_ROW_IN_PLACE, MIN_ROWS_IN_PLACE,
+        MAX_COPIED_ELEMENTS, MAX_MATRIX_ONE_BY_ONE, MAX_UNLIKE_ONE_BY_ONE,
+        MIN_ROW_COMPUTED_IN_PLACE, MIN_ROW_IN_PLACE, MIN_ROWS_IN_PLACE,
         MIN_TRANSPOSED_WITHOUT_PLAN,
     },
 };
@@ -38,14 +41,17 @@ pub(super) fn compute<const N: usize>(
         few.one_row();
         return true;
     }
+    let len = operands.layouts[0].numel();
     let mut loops = FewLoops::default();
     if !loops.fill(&operands.layouts) {
-        return false;
+        return few.is_one_by_one(len) && strided::compute(few.simd, operation, operands);
     }
     if few.where_they_lie(&loops) {
         return true;
     }
-    let len = operands.layouts[0].numel();
+    if few.is_one_by_one(len) && strided::compute(few.simd, operation, operands) {
+        return true;
+    }
     let mut are_copied = true;
     for k in 1..N {
         are_copied &= few.is_copied(&loops, k, len);
@@ -114,6 +120,27 @@ impl<const N: usize> Few<'_, '_, '_, N> {
             }
         }
         true
+    }
+
+    /// Does it take less time to compute the elements one by one, where they lie, than to copy
+    /// inputs into the order of the result?
+    #[inline]
+    fn is_one_by_one(&self, len: usize) -> bool {
+        let layouts = &self.operands.layouts;
+        let most = match layouts[0].ndim() {
+            2 => MAX_MATRIX_ONE_BY_ONE,
+            _ if self.has_unlike_inputs() => MAX_UNLIKE_ONE_BY_ONE,
+            _ => 0,
+        };
+        len <= most && self.operation.is_short(self.simd)
+    }
+
+    /// Do several inputs lie neither as the result does nor alike?
+    #[inline]
+    fn has_unlike_inputs(&self) -> bool {
+        let mut others = self.operands.layouts[1..].iter().filter(|layout| !layout.is_contiguous());
+        let Some(first) = others.next() else { return false };
+        others.any(|layout| layout.strides() != first.strides())
     }
 
     /// Does an operation on rows take less time than copies of the inputs that lie otherwise than

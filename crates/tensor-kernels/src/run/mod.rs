@@ -46,6 +46,8 @@ mod shuffled;
 #[cfg(feature = "elementwise")]
 mod small;
 mod stream;
+#[cfg(feature = "elementwise")]
+mod strided;
 mod tile_plans;
 #[cfg(feature = "elementwise")]
 mod tiled_elementwise;

@@ -150,7 +150,7 @@ impl Work {
             Inner::Streamed(plan) if plan.rows_at_once.is_none() && !plan.is_buffered() => {
                 terms.streamed_clashes = terms.streamed * self.clashes(&traversal, machine);
             }
-            Inner::Tile { .. } | Inner::Grouped(Grouped { step: GroupedStep::Transpose, .. }) => {
+            Inner::Tile { .. } => {
                 let lines = bytes as f64 / CACHE_LINE as f64;
                 terms.displacing = lines * self.displaced_part(&traversal, machine);
             }
