@@ -116,7 +116,7 @@ fn over_operand<const N: usize>(l: &Loop<N>, k: usize) -> Loop<2> {
 
 /// Does a loop of these strides walk on where `inner` ends?
 #[inline(always)]
-fn continues<const N: usize>(inner: &Loop<N>, strides: &[isize; N]) -> bool {
+pub(super) fn continues<const N: usize>(inner: &Loop<N>, strides: &[isize; N]) -> bool {
     let mut all = true;
     for (stride, outer) in inner.strides.iter().zip(strides) {
         all &= stride.wrapping_mul(inner.len as isize) == *outer;

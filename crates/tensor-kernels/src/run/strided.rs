@@ -2,6 +2,7 @@
 
 use super::{
     elementwise::{Operands, advance},
+    few_loops::continues,
     walk::iterations,
 };
 use crate::{
@@ -67,14 +68,4 @@ pub(super) fn compute<const N: usize>(
         unsafe { operation.compute_strided(simd, &block) };
     }
     true
-}
-
-/// Does a loop of these strides walk on where `inner` ends?
-#[inline(always)]
-fn continues<const N: usize>(inner: &Loop<N>, strides: &[isize; N]) -> bool {
-    let mut all = true;
-    for (stride, outer) in inner.strides.iter().zip(strides) {
-        all &= stride.wrapping_mul(inner.len as isize) == *outer;
-    }
-    all
 }
