@@ -28,10 +28,10 @@ const MIN_SAMPLE_TICKS: u32 = 100;
 /// If a batch of this size takes no time, the clock does not advance.
 const MAX_BATCH: u64 = 1 << 40;
 
-/// The operations that precede a sample. After the first one not all data is in a cache that keeps
-/// what is used again: on Zen 5 with 32 MiB of it, a copy of 9 MB that follows other work takes 417
-/// µs after one such operation, 267 after two, 220 after three, and 234 after five. Plain copies
-/// were preferred, because two of them share their memory: they took 206, 171, 149 and 145 µs.
+/// The operations that precede a sample. One does not bring all data into a third-level cache: on
+/// Zen 5 with 32 MiB of it, a copy of 9 MB that follows other work takes 417 µs after one of them,
+/// 267 after two, 220 after three, and 234 after five. The plain copies beside it were warmer, as
+/// two of them share their memory: they took 206, 171, 149 and 145 µs.
 const WARM_UP_OPERATIONS: u64 = 3;
 
 /// If an operation takes less time than this, each sample of every contender is preceded by others

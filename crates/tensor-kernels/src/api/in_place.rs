@@ -13,12 +13,12 @@ use crate::{exec::Exec, run};
 /// before the first element moves. Copies of parts use the scratch that a thread keeps for copies,
 /// as those into other memory do: up to 256 KiB a thread, and less if memory is short.
 ///
-/// Squares of some MB take about as long as `memcpy` of as many bytes, of elements of 1 or 2 bytes
-/// 1.2 to 2 times; 2 to 5 times if their rows are a power of two of bytes apart, or nearly so, and
-/// their elements have fewer than 8 bytes. Other permutations take 2 to 10 times as long, and up to
-/// 20 times if they have many dimensions and less than some 100 kB, which takes less time than
-/// finding the steps. Two equal dimensions
-/// are exchanged on the calling thread; other permutations copy parts on the threads of `exec`.
+/// Squares of some MB take about as long as `memcpy` of as many bytes; 1.2 to 2 times as long if
+/// elements have 1 or 2 bytes; 2 to 5 times if elements have fewer than 8 bytes and rows are, or
+/// nearly are, a power of two of bytes apart. Other permutations take 2 to 10 times as long, and up
+/// to 50 times if they have many dimensions and less than some 1 MB (Zen 5, one thread). Two equal
+/// dimensions are exchanged on the calling thread; other permutations copy parts on the threads of
+/// `exec`.
 ///
 /// ```
 /// use tensor_kernels::{Exec, Layout, TensorViewMut, permute_inplace};

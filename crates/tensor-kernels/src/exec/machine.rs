@@ -27,12 +27,13 @@
 //! cache. With the size of Cascade Lake, which loses up to two thirds between 1 and 6 MiB, the
 //! regret is least.
 //!
-//! On Zen 5 (1 MiB and 32 MiB, of which the last is that of these cores) results stay in the
-//! third-level cache: `stream` is a quarter of it, and transposes are not streamed before, unless
-//! their rows share sets ([`keeps_transposes`](Machine::keeps_transposes)). That takes of the time
-//! with the sizes above, over 130 random copies, 0.97 in the mean from 0.7 to 1.5 MB, 0.98 from 1.5
-//! to 6, 0.88 from 6 to 9 MB (0.5 to 1.1), over 11 elementwise operations of 6 to 8 MB 0.84. With
-//! 12 MiB, results of 6 to 12 MB take 0.91, of 12 to 24 MB 1.03, with 24 MiB these take 1.28.
+//! On Zen 5 a group of cores has a third-level cache to itself (32 MiB here), which keeps results.
+//! So `stream` is a quarter of it there, and smaller transposes are streamed only if their rows
+//! share sets of the caches ([`keeps_transposes`](Machine::keeps_transposes)). In parts of the time
+//! with the sizes above: 130 random copies take 0.97 in the mean from 0.7 to 1.5 MB, 0.98 from 1.5
+//! to 6, 0.88 from 6 to 9 MB (0.5 to 1.1); 11 elementwise operations of 6 to 8 MB take 0.84. With
+//! 12 MiB as `stream`, results of 6 to 12 MB take 0.91 and those of 12 to 24 MB 1.03; with 24 MiB
+//! the latter take 1.28.
 //!
 //! [`channel`](Machine::channel) is that of Zen 5 on CPUs of AMD, and 0 on others, on which the
 //! effect has not been measured.
@@ -89,13 +90,29 @@ impl Machine {
             let l1 = cache_size("Data", 1).unwrap_or(Self::REFERENCE.l1);
             let l2 = cache_size("Unified", 2).unwrap_or(Self::REFERENCE.l2).max(l1);
             let is_amd = cpu().starts_with("AuthenticAMD");
-            let near_l3 = cache_size("Unified", 3).filter(|&l3| is_amd && l3 >= NEAR_L3);
-            let stream = near_l3.map_or(6 * l2, |l3| l3 / 4).min(8 << 20);
-            let (keeps_transposes, channel) =
-                (near_l3.is_some(), if is_amd { AMD_CHANNEL } else { 0 });
-            let detected = Self { l1, l2, stream, keeps_transposes, channel, ..Self::REFERENCE };
-            detected.with_vectors_of(SimdLevel::detect())
+            let channel = if is_amd { AMD_CHANNEL } else { 0 };
+            let near_l3 = cache_size("Unified", 3).filter(|_| is_amd);
+            let detected = Self { l1, l2, channel, ..Self::REFERENCE };
+            detected.with_streams(near_l3).with_vectors_of(SimdLevel::detect())
         })
+    }
+
+    /// The same machine, with the sizes from which results are streamed, if its cores have this
+    /// third-level cache to themselves.
+    fn with_streams(self, near_l3: Option<usize>) -> Self {
+        let near_l3 = near_l3.filter(|&l3| l3 >= MIN_NEAR_L3);
+        let stream = near_l3.map_or(6 * self.l2, |l3| l3 / 4).min(8 << 20);
+        Self { stream, keeps_transposes: near_l3.is_some(), ..self }
+    }
+
+    /// Is a result so much larger than the caches that it is streamed even where its lines follow
+    /// each other, and transposes without comparing plans? On Zen 5 rows of 15 MB take 1.1 to 1.8
+    /// times as long through the caches, transposes 1.6 times.
+    pub(crate) fn is_far_larger(&self, bytes: usize) -> bool {
+        match self.keeps_transposes {
+            true => bytes / 3 * 2 >= self.stream,
+            false => bytes / 2 >= self.stream,
+        }
     }
 
     /// The same machine, with the vector registers of a level.
@@ -115,9 +132,8 @@ impl Default for Machine {
 /// GB/s otherwise (results of 8 to 64 MB).
 const AMD_CHANNEL: usize = 512;
 
-/// A third-level cache of this size on a CPU of AMD keeps results: see the module. It belongs to
-/// some cores, of which a virtual machine often has all or none.
-const NEAR_L3: usize = 16 << 20;
+/// A smaller third-level cache is not counted on to keep results.
+const MIN_NEAR_L3: usize = 16 << 20;
 
 /// The size of the first core's cache of a kind and level, from Linux's `/sys`.
 fn cache_size(kind: &str, level: usize) -> Option<usize> {
@@ -142,9 +158,27 @@ mod tests {
 
     #[test]
     fn the_detected_machine_is_plausible() {
-        let Machine { l1, l2, stream, grain, vector, channel, .. } = Machine::detect();
+        let Machine { l1, l2, stream, keeps_transposes: _, grain, vector, channel } =
+            Machine::detect();
         assert!(l1 >= 4 << 10 && l2 >= l1 && stream >= l2 && grain >= l1);
         assert!([0, AMD_CHANNEL].contains(&channel));
         assert!([16, 32, 64].contains(&vector));
+    }
+    #[test]
+    fn results_are_streamed_where_no_near_cache_keeps_them() {
+        let sizes = |l2: usize, near_l3: Option<usize>| {
+            let machine = Machine { l2, ..Machine::REFERENCE }.with_streams(near_l3);
+            (machine.stream >> 20, machine.keeps_transposes)
+        };
+        assert_eq!(sizes(1 << 20, None), (6, false), "Cascade Lake");
+        assert_eq!(sizes(2 << 20, None), (8, false), "Sapphire Rapids");
+        assert_eq!(sizes(1 << 20, Some(32 << 20)), (8, true), "Zen 5");
+        assert_eq!(sizes(1 << 20, Some(16 << 20)), (4, true));
+        assert_eq!(sizes(512 << 10, Some(8 << 20)), (3, false), "too small");
+        let far = |near_l3| {
+            let machine = Machine::REFERENCE.with_streams(near_l3);
+            (0..64).find(|mib| machine.is_far_larger(mib << 20))
+        };
+        assert_eq!([None, Some(32 << 20)].map(far), [Some(12); 2]);
     }
 }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Quotients and roots of single floats take longer than a load and a store.
-const fn is_short_op(op: Option<RegisterOp>) -> bool {
+const fn is_cheap_op(op: Option<RegisterOp>) -> bool {
     use RegisterOp::{Abs, Add, Mul, MulAdd, Neg, Relu, Square, Sub};
     matches!(op, Some(Neg | Abs | Relu | Square | Add | Sub | Mul | MulAdd))
 }
@@ -89,7 +89,7 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
 
     const IS_COUNTED: bool = F::IS_COUNTED;
 
-    const IS_SHORT: bool = is_short_op(F::REGISTER_OP);
+    const IS_CHEAP: bool = is_cheap_op(F::REGISTER_OP);
 
     fn has_chunks(len: usize) -> bool {
         in_chunks!(F) && is_short::<F::Output>(len)
@@ -127,7 +127,7 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
 
     #[inline(always)]
     unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<2>) {
-        if Self::IS_SHORT {
+        if Self::IS_CHEAP {
             each_strided!(block, out out_step: R, [a a_step: A] => self.0.call::<M>(a));
         }
     }
@@ -234,7 +234,7 @@ macro_rules! operation {
 
             const IS_COUNTED: bool = F::IS_COUNTED;
 
-            const IS_SHORT: bool = is_short_op(F::REGISTER_OP);
+            const IS_CHEAP: bool = is_cheap_op(F::REGISTER_OP);
 
             fn has_chunks(len: usize) -> bool {
                 in_chunks!(F) && is_short::<R>(len)
@@ -255,7 +255,7 @@ macro_rules! operation {
 
             #[inline(always)]
             unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<$n>) {
-                if Self::IS_SHORT {
+                if Self::IS_CHEAP {
                     each_strided!(block, out out_step: R,
                         [$($input $step: $type),*] => self.0.call::<M>($($input),*));
                 }

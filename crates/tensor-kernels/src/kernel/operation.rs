@@ -24,15 +24,15 @@ pub(crate) trait Operation<const N: usize>: Sync {
     /// That of [`Compute::rows`].
     unsafe fn compute(&self, simd: SimdLevel, block: &RowBlock<N>);
 
-    /// Computes elements at any strides, one by one. Only if it [is short](Self::is_short).
+    /// Computes elements at any strides, one by one. Only if it [is cheap](Self::is_cheap).
     ///
     /// # Safety
     /// That of [`Compute::strided`].
     unsafe fn compute_strided(&self, simd: SimdLevel, block: &StridedRows<N>);
 
-    /// Does it compute a float by an instruction or two, which take no longer than a load and a
-    /// store?
-    fn is_short(&self, simd: SimdLevel) -> bool;
+    /// Does a result take no longer to compute than to load its operands and to store it? An
+    /// operation on f32 or f64 by an instruction or two.
+    fn is_cheap(&self, simd: SimdLevel) -> bool;
 
     /// Does a result take much longer to compute than to store?
     fn computes_much(&self) -> bool;
@@ -54,14 +54,14 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
     }
 
     unsafe fn compute_strided(&self, simd: SimdLevel, block: &StridedRows<N>) {
-        assert!(O::IS_SHORT, "a short operation");
+        assert!(O::IS_CHEAP, "a cheap operation");
         dispatch(simd, StridedKernel { operation: self, block });
     }
 
-    fn is_short(&self, simd: SimdLevel) -> bool {
+    fn is_cheap(&self, simd: SimdLevel) -> bool {
         // Without the instruction, a fused product and sum is a call.
         let is_fused = || O::register_op() == Some(RegisterOp::MulAdd);
-        O::IS_SHORT && O::register_op().is_some() && (simd != SimdLevel::Scalar || !is_fused())
+        O::IS_CHEAP && O::register_op().is_some() && (simd != SimdLevel::Scalar || !is_fused())
     }
 
     fn computes_much(&self) -> bool {
@@ -147,8 +147,8 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// Is the function called once for each result, also for results that are equal?
     const IS_COUNTED: bool;
 
-    /// See [`Operation::is_short`]; for floats.
-    const IS_SHORT: bool;
+    /// See [`Operation::is_cheap`]; for floats.
+    const IS_CHEAP: bool;
 
     /// See [`Operation::has_chunks`].
     fn has_chunks(len: usize) -> bool;
@@ -165,7 +165,7 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] is `None`.
     unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
 
-    /// Computes results one by one; none of an operation that is not [short](Self::IS_SHORT).
+    /// Computes results one by one; none of an operation that is not [cheap](Self::IS_CHEAP).
     ///
     /// # Safety
     /// - Every element that the loops visit can be read, those of operand 0 be written. All are

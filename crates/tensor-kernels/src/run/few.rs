@@ -44,12 +44,13 @@ pub(super) fn compute<const N: usize>(
     let len = operands.layouts[0].numel();
     let mut loops = FewLoops::default();
     if !loops.fill(&operands.layouts) {
-        return few.is_one_by_one(len) && strided::compute(few.simd, operation, operands);
+        return false;
     }
     if few.where_they_lie(&loops) {
         return true;
     }
-    if few.is_one_by_one(len) && strided::compute(few.simd, operation, operands) {
+    if few.is_one_by_one(len) {
+        strided::compute(few.simd, operation, operands, &loops);
         return true;
     }
     let mut are_copied = true;
@@ -126,13 +127,11 @@ impl<const N: usize> Few<'_, '_, '_, N> {
     /// inputs into the order of the result?
     #[inline]
     fn is_one_by_one(&self, len: usize) -> bool {
-        let layouts = &self.operands.layouts;
-        let most = match layouts[0].ndim() {
-            2 => MAX_MATRIX_ONE_BY_ONE,
-            _ if self.has_unlike_inputs() => MAX_UNLIKE_ONE_BY_ONE,
-            _ => 0,
+        let is_few = match self.operands.layouts[0].ndim() {
+            2 => len <= MAX_MATRIX_ONE_BY_ONE,
+            _ => len <= MAX_UNLIKE_ONE_BY_ONE && self.has_unlike_inputs(),
         };
-        len <= most && self.operation.is_short(self.simd)
+        is_few && self.operation.is_cheap(self.simd)
     }
 
     /// Do several inputs lie neither as the result does nor alike?

@@ -76,6 +76,20 @@ impl<const N: usize> FewLoops<N> {
         [outer, inner, rows, columns]
     }
 
+    /// The loops with the two longest last.
+    #[inline(always)]
+    pub(super) fn longest_last(&self) -> [&Loop<N>; MAX_LOOPS] {
+        let mut loops = self.0.each_ref();
+        for last in [3, 2] {
+            for at in 0..last {
+                if loops[at].len > loops[last].len {
+                    loops.swap(at, last);
+                }
+            }
+        }
+        loops
+    }
+
     /// The loops over operand 0 and operand `k`.
     #[inline(always)]
     pub(super) fn of_operand(&self, k: usize) -> [Loop<2>; MAX_LOOPS] {
@@ -116,7 +130,7 @@ fn over_operand<const N: usize>(l: &Loop<N>, k: usize) -> Loop<2> {
 
 /// Does a loop of these strides walk on where `inner` ends?
 #[inline(always)]
-pub(super) fn continues<const N: usize>(inner: &Loop<N>, strides: &[isize; N]) -> bool {
+fn continues<const N: usize>(inner: &Loop<N>, strides: &[isize; N]) -> bool {
     let mut all = true;
     for (stride, outer) in inner.strides.iter().zip(strides) {
         all &= stride.wrapping_mul(inner.len as isize) == *outer;

@@ -97,7 +97,7 @@ pub(super) fn has_long_rows(plan: &Streamed, unit: usize, machine: &Machine) -> 
     match plan.lines {
         _ if plan.runs != Runs::UNITS => false,
         Lines::Packed => {
-            plan.v.len >= MIN_PACKED_FINISHED_ROWS && plan.len() * unit / 2 >= machine.stream
+            plan.v.len >= MIN_PACKED_FINISHED_ROWS && machine.is_far_larger(plan.len() * unit)
         }
         _ if plan.v.len >= MAX_TILE_ROWS => row_bytes >= 2 * CACHE_LINE,
         _ => plan.v.len >= MIN_FINISHED_ROWS && row_bytes >= MIN_FINISHED_ROW_BYTES,

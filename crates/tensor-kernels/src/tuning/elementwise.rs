@@ -164,13 +164,12 @@ pub(crate) const MIN_ROWS_IN_PLACE: usize = 64;
 pub(crate) const MAX_COPIED_ELEMENTS: usize = 128;
 
 /// Up to this many elements of matrices are computed one by one where they lie, by operations that
-/// are short. Of 36 sums, products and the like of 56 to 190 elements they take 0.61 to 0.97 of the
+/// are cheap. Of 36 sums, products and the like of 56 to 190 elements they take 0.61 to 0.97 of the
 /// time that copies of the inputs take; transposed matrices of 240 elements 1.05 to 1.27 (Zen 5).
 pub(crate) const MAX_MATRIX_ONE_BY_ONE: usize = 192;
 
-/// The same in more dimensions, if several inputs lie in several orders: 20 operations on 80 to 280
-/// elements take 0.45 to 0.95 of the time, 3 take 1.05 to 1.17; on 360 to 440 some take 1.2 to 1.3
-/// (Zen 5).
+/// The same of at most four loops, if several inputs lie in several orders: operations on 100 to
+/// 280 elements take 0.45 to 0.95 of the time. Of five and six loops they took 0.8 to 1.7 (Zen 5).
 pub(crate) const MAX_UNLIKE_ONE_BY_ONE: usize = 288;
 
 /// Fewer elements in another order are copied by loops, not by transposes in registers. `relu` of

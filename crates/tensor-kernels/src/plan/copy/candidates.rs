@@ -129,7 +129,7 @@ impl Candidates<'_> {
     /// Where predictions of plain stores were too low, a choice by them cost up to seven times the
     /// time (4096 by 4096 elements of two bytes, Zen 5).
     fn is_far_from_caches(&self) -> bool {
-        self.bytes / 2 >= self.machine.stream
+        self.machine.is_far_larger(self.bytes)
     }
 
     /// Is the copy large enough to pack the source? Wide elements that are cached are copied one by
@@ -255,4 +255,97 @@ fn pair(work: &mut Work, builder: &mut NestBuilder<'_, 2>, order: &dyn Fn(&mut [
     work.inner = blocked(outer, inner, run, work.unit);
     work.path = if run > 1 { strategies::ROWS } else { strategies::BLOCKED };
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use tensor_core::Layout;
+
+    use super::*;
+    use crate::memory::Stores;
+
+    /// The candidates of a copy to contiguous memory, the chosen one first.
+    fn candidates(
+        shape: &[usize],
+        strides: &[isize],
+        width: usize,
+        machine: &Machine,
+    ) -> Vec<Work> {
+        let offset = (shape[shape.len() - 1] - 1) * usize::from(strides.last() == Some(&-1));
+        let from = Layout::new(shape, strides, offset).unwrap();
+        let to = Layout::contiguous(shape).unwrap();
+        let found = Work::candidates(&from, &to, width, machine);
+        found.into_iter().map(|(work, _)| work).collect()
+    }
+
+    fn any_streamed(candidates: &[Work]) -> bool {
+        candidates.iter().any(|work| work.stores == Stores::NonTemporal)
+    }
+
+    #[test]
+    fn transposes_that_a_near_cache_keeps_are_not_streamed_unless_rows_share_sets() {
+        let near = Machine { stream: 8 << 20, keeps_transposes: true, ..Machine::REFERENCE };
+        for (len, may_be_streamed) in [(1000, false), (1001, false), (1024, true), (1026, true)] {
+            let strides = [1, len as isize];
+            let streamed = |machine| any_streamed(&candidates(&[len, len], &strides, 4, machine));
+            assert_eq!(streamed(&near), may_be_streamed, "{len}");
+            assert!(streamed(&Machine::REFERENCE), "{len}, without such a cache");
+        }
+        let pixels = candidates(&[6, 1_000_000], &[1, 6], 1, &near);
+        assert!(!any_streamed(&pixels), "rows of the source that share lines share no sets");
+    }
+
+    #[test]
+    fn short_rows_are_not_gathered_past_the_caches() {
+        let machine = &Machine::REFERENCE;
+        let rows = |len: usize, step: isize, width: usize| {
+            let pitch = len as isize * step.abs() + 3;
+            any_streamed(&candidates(
+                &[(20 << 20) / (len * width), len],
+                &[pitch, step],
+                width,
+                machine,
+            ))
+        };
+        assert!(!rows(16, 2, 8) && !rows(1028, 4, 2));
+        assert!(rows(5000, 2, 4));
+        assert!(!rows(64, -1, 4) && rows(600, -1, 4) && rows(64, -1, 8));
+    }
+
+    #[test]
+    fn rows_that_repeat_are_narrow_up_to_half_of_the_first_level() {
+        let narrow = |len: usize| {
+            let repeated =
+                candidates(&[(20 << 20) / (4 * len), len], &[0, 1], 4, &Machine::REFERENCE);
+            repeated.iter().any(|work| work.stores == Stores::Narrow)
+        };
+        assert!(narrow(4000) && !narrow(5000));
+    }
+
+    #[test]
+    fn a_streamed_transpose_of_few_runs_is_one_of_several_plans() {
+        let (shape, strides) = ([2, 2970, 2, 161, 2, 3], [6, 3864, 3, 12, 1932, 1]);
+        let found = candidates(&shape, &strides, 4, &Machine::REFERENCE);
+        assert!(found.len() > 3 && !matches!(found[0].inner, Inner::Streamed(_)), "{found:?}");
+        let square = candidates(&[3000, 3000], &[1, 3000], 4, &Machine::REFERENCE);
+        assert!(matches!(&square[..], [only] if matches!(only.inner, Inner::Streamed(_))));
+    }
+
+    #[test]
+    fn what_a_row_repeats_is_filled() {
+        let repeated = |len: usize| candidates(&[5000, len], &[1, 0], 16, &Machine::REFERENCE);
+        let is_pair = |work: &Work| matches!(work.inner, Inner::Blocked2d { .. });
+        assert!(!repeated(37).iter().any(is_pair) && repeated(3).iter().any(is_pair));
+    }
+
+    #[test]
+    fn large_matrices_of_narrow_units_have_no_tables() {
+        let has_tables = |shape: [usize; 2], width: usize| {
+            let strides = [1, shape[0] as isize];
+            let found = candidates(&shape, &strides, width, &Machine::REFERENCE);
+            found.iter().any(|work| matches!(work.inner, Inner::Grouped(_)))
+        };
+        assert!(!has_tables([1025, 1025], 1) && !has_tables([1025, 1025], 2));
+        assert!(has_tables([1025, 1025], 4) && has_tables([1025, 13], 1));
+    }
 }

@@ -118,7 +118,7 @@ pub(super) fn stream(work: &mut Work, bytes: usize, machine: &Machine) {
             let narrow = machine.l1 / NARROW_RUNS_IN_L1;
             if len * work.unit <= narrow { Stores::Narrow } else { Stores::Plain }
         }
-        Inner::Run { .. } if bytes / 2 < machine.stream => Stores::Plain,
+        Inner::Run { .. } if !machine.is_far_larger(bytes) => Stores::Plain,
         Inner::Gather { len, step } if len * work.unit < least_gathered_row(work.unit, step) => {
             Stores::Plain
         }

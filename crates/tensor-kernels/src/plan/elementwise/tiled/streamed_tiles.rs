@@ -80,7 +80,7 @@ fn is_far_transpose<const N: usize>(
     let mut inputs = (1..N).filter(|&k| packed[k]);
     let (Some(input), None) = (inputs.next(), inputs.next()) else { return false };
     let bytes = elements(loops, |_| true).saturating_mul(widths[0]);
-    loops.len() == 2 && widths[input] == widths[0] && bytes / 2 >= machine.stream
+    loops.len() == 2 && widths[input] == widths[0] && machine.is_far_larger(bytes)
 }
 
 /// The iterations of some loops. Saturates, as a broadcast shape may exceed the address space.
