@@ -15,21 +15,46 @@ use tensor_core::Element;
 
 use super::{
     function::{Function1, Function2, Function3},
+    isa::Isa,
     operation::{Compute, OperationOf},
     register_op::RegisterOp,
     row_block::RowBlock,
-    row_chunks::{array_ptr, each_in_chunks, in_chunks, is_short, values},
+    row_chunks::{array_ptr, each_in_chunks, in_chunks, is_short, parts, values},
     strided_rows::{StridedRows, each_strided},
 };
-use crate::{
-    math::FmaMode,
-    tuning::{LARGE_ARGUMENT_BLOCK_ELEMENTS, ROW_PART_ELEMENTS},
+use crate::tuning::{
+    LARGE_ARGUMENT_BLOCK_ELEMENTS, MIN_WIDE_ROW, MIN_WIDE_ROW_OF_ROOTS, ROW_PART_ELEMENTS,
 };
 
 /// Quotients and roots of single floats take longer than a load and a store.
 const fn is_cheap_op(op: Option<RegisterOp>) -> bool {
     use RegisterOp::{Abs, Add, Mul, MulAdd, Neg, Relu, Square, Sub};
     matches!(op, Some(Neg | Abs | Relu | Square | Add | Sub | Mul | MulAdd))
+}
+
+/// Does a result take longer to compute than to load and to store?
+const fn is_slow(computes_much: bool, op: Option<RegisterOp>) -> bool {
+    computes_much || matches!(op, Some(RegisterOp::Sqrt | RegisterOp::Recip))
+}
+
+/// Is a row computed by the loop for rows of any length, because that fills registers of 512 bits,
+/// which are `wide`, and a chunk does not?
+macro_rules! is_wide_row {
+    ($function:ty, $len:expr, $wide:expr) => {{
+        let (much, op) = (<$function>::COMPUTES_MUCH, <$function>::REGISTER_OP);
+        let least = if much { MIN_WIDE_ROW } else { MIN_WIDE_ROW_OF_ROOTS };
+        $wide && $len >= least && is_slow(much, op)
+    }};
+}
+
+/// Are rows that are not computed in chunks computed in overlapping parts?
+macro_rules! in_parts {
+    ($function:ty) => {
+        <$function>::HAS_LARGE_ARGUMENT_PATH
+            || in_chunks!($function)
+                && I::HAS_WIDE_REGISTERS
+                && is_slow(<$function>::COMPUTES_MUCH, <$function>::REGISTER_OP)
+    };
 }
 
 /// Are all types f32, or all f64?
@@ -91,8 +116,8 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
 
     const IS_CHEAP: bool = is_cheap_op(F::REGISTER_OP);
 
-    fn has_chunks(len: usize) -> bool {
-        in_chunks!(F) && is_short::<F::Output>(len)
+    fn has_chunks(len: usize, wide: bool) -> bool {
+        in_chunks!(F) && is_short::<R>(len) && !is_wide_row!(F, len, wide)
     }
 
     fn register_op() -> Option<RegisterOp> {
@@ -100,12 +125,12 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     }
 
     #[inline(always)]
-    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<2>) {
+    unsafe fn rows<I: Isa>(&self, block: &RowBlock<2>) {
         let RowBlock { ptrs: [mut out, mut a], row_strides, is_scalar: [_, is_scalar], rows, len } =
             *block;
-        if in_chunks!(F) && !is_scalar && is_short::<R>(len) {
+        if !is_scalar && Self::has_chunks(len, I::HAS_WIDE_REGISTERS) {
             for _ in 0..rows {
-                each_in_chunks!(R, out.cast::<R>(), len, at => self.0.call::<M>(
+                each_in_chunks!(R, out.cast::<R>(), len, at => self.0.call::<I::FmaMode>(
                     // SAFETY: `Compute::rows`: `len` elements can be read, and `at < len`.
                     unsafe { read::<false, A>(a.cast(), at) }));
                 (out, a) = (out.wrapping_offset(row_strides[0]), a.wrapping_offset(row_strides[1]));
@@ -116,19 +141,19 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
             if is_scalar {
                 // SAFETY: `Compute::rows`: `len` results can be written, and the scalar can be
                 // read.
-                unsafe { self.row_of_scalar::<M>(out.cast(), a.cast(), len) };
+                unsafe { self.row_of_scalar::<I>(out.cast(), a.cast(), len) };
             } else {
                 // SAFETY: `Compute::rows`: `len` results can be written, and `len` elements read.
-                unsafe { self.row::<M>(out.cast(), a.cast(), len) };
+                unsafe { self.row::<I>(out.cast(), a.cast(), len) };
             }
             (out, a) = (out.wrapping_offset(row_strides[0]), a.wrapping_offset(row_strides[1]));
         }
     }
 
     #[inline(always)]
-    unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<2>) {
+    unsafe fn strided<I: Isa>(&self, block: &StridedRows<2>) {
         if Self::IS_CHEAP {
-            each_strided!(block, out out_step: R, [a a_step: A] => self.0.call::<M>(a));
+            each_strided!(block, out out_step: R, [a a_step: A] => self.0.call::<I::FmaMode>(a));
         }
     }
 }
@@ -140,19 +165,19 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     /// # Safety
     /// An element can be read at `a`, and `len` elements be written at `out`; all are aligned.
     #[inline(always)]
-    unsafe fn row_of_scalar<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+    unsafe fn row_of_scalar<I: Isa>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         if len == 0 {
             return;
         }
         // SAFETY: one element can be read at `a`, by this function's contract.
         let element = unsafe { a.read() };
-        each!(out, len, at => self.call_checked::<M>(element));
+        each!(out, len, at => self.call_checked::<I>(element));
     }
 
     /// # Safety
     /// `len` elements can be read at `a`, and written at `out`; all are aligned.
     #[inline(always)]
-    unsafe fn row<M: FmaMode>(&self, out: *mut F::Output, a: *mut A, len: usize) {
+    unsafe fn row<I: Isa>(&self, out: *mut F::Output, a: *mut A, len: usize) {
         // A row is computed in parts, so that the compiler checks each row by itself for overlap
         // with the result. A check of all rows at once fails if they descend, and then none is
         // vectorised: 13 rows of 192 floats took 866 ns instead of 183 (Zen 3). The size of a part
@@ -168,10 +193,18 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
             // SAFETY: `start + count <= len`, so these elements can be read.
             if F::HAS_LARGE_ARGUMENT_PATH && unsafe { self.any_large_argument(a, count) } {
                 // SAFETY: `at < count`: the element can be read.
-                each!(out, count, at => self.call_checked::<M>(unsafe { read::<false, A>(a, at) }));
+                each!(out, count, at => self.call_checked::<I>(unsafe { read::<false, A>(a, at) }));
+            } else if in_parts!(F) {
+                for (start, count) in parts(count, out.addr() == a.addr()) {
+                    let (out, a) = (out.wrapping_add(start), a.wrapping_add(start));
+                    each!(out, count, at => self.0.call::<I::FmaMode>(
+                        // SAFETY: the part is one of the row, so the element can be read.
+                        unsafe { read::<false, A>(a, at) }));
+                }
             } else {
-                // SAFETY: `at < count`: the element can be read.
-                each!(out, count, at => self.0.call::<M>(unsafe { read::<false, A>(a, at) }));
+                each!(out, count, at => self.0.call::<I::FmaMode>(
+                    // SAFETY: `at < count`: the element can be read.
+                    unsafe { read::<false, A>(a, at) }));
             }
         }
     }
@@ -181,19 +214,22 @@ impl<A: Element, F: Function1<A>> Map<F, A> {
     #[inline(always)]
     unsafe fn any_large_argument(&self, a: *mut A, len: usize) -> bool {
         let mut any = false;
-        for at in 0..len {
-            // SAFETY: `at < len`: the element can be read.
-            any |= self.0.is_large_argument(unsafe { read::<false, A>(a, at) });
+        for (start, count) in parts(len, false) {
+            let a = a.wrapping_add(start);
+            for at in 0..count {
+                // SAFETY: the part is one of the row, so the element can be read.
+                any |= self.0.is_large_argument(unsafe { read::<false, A>(a, at) });
+            }
         }
         any
     }
 
     #[inline(always)]
-    fn call_checked<M: FmaMode>(&self, a: A) -> F::Output {
+    fn call_checked<I: Isa>(&self, a: A) -> F::Output {
         if F::HAS_LARGE_ARGUMENT_PATH && self.0.is_large_argument(a) {
-            self.0.call_large_argument::<M>(a)
+            self.0.call_large_argument::<I::FmaMode>(a)
         } else {
-            self.0.call::<M>(a)
+            self.0.call::<I::FmaMode>(a)
         }
     }
 }
@@ -236,8 +272,8 @@ macro_rules! operation {
 
             const IS_CHEAP: bool = is_cheap_op(F::REGISTER_OP);
 
-            fn has_chunks(len: usize) -> bool {
-                in_chunks!(F) && is_short::<R>(len)
+            fn has_chunks(len: usize, wide: bool) -> bool {
+                in_chunks!(F) && is_short::<R>(len) && !is_wide_row!(F, len, wide)
             }
 
             fn register_op() -> Option<RegisterOp> {
@@ -246,7 +282,7 @@ macro_rules! operation {
             }
 
             #[inline(always)]
-            unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<$n>) {
+            unsafe fn rows<I: Isa>(&self, block: &RowBlock<$n>) {
                 let RowBlock { ptrs: [out, $($input),*], row_strides: [out_step, $($step),*], .. } =
                     *block;
                 let (out, [_, $($is_scalar),*]) = (out.cast::<R>(), block.is_scalar);
@@ -254,10 +290,10 @@ macro_rules! operation {
             }
 
             #[inline(always)]
-            unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<$n>) {
+            unsafe fn strided<I: Isa>(&self, block: &StridedRows<$n>) {
                 if Self::IS_CHEAP {
                     each_strided!(block, out out_step: R,
-                        [$($input $step: $type),*] => self.0.call::<M>($($input),*));
+                        [$($input $step: $type),*] => self.0.call::<I::FmaMode>($($input),*));
                 }
             }
         }
@@ -275,18 +311,26 @@ macro_rules! row_in_blocks {
             $(let $input = $input.cast::<$type>();
             let $input = $input.wrapping_add(if $is_scalar { 0 } else { start });)*
             let mut any = false;
-            for at in 0..count {
-                any |= $self.0.is_large_argument(
-                    // SAFETY: `start + at < len`; `Compute::rows`, as in `rows`.
-                    $(unsafe { read::<$is_scalar, $type>($input, at) }),*);
+            for (start, count) in parts(count, false) {
+                $(let $input = $input.wrapping_add(if $is_scalar { 0 } else { start });)*
+                for at in 0..count {
+                    any |= $self.0.is_large_argument(
+                        // SAFETY: `Compute::rows`, as in `rows`: the part is one of the row.
+                        $(unsafe { read::<$is_scalar, $type>($input, at) }),*);
+                }
             }
             if any {
-                each!(result, count, at => $self.0.call_large_argument::<M>(
+                each!(result, count, at => $self.0.call_large_argument::<I::FmaMode>(
                     // SAFETY: `start + at < len`; `Compute::rows`, as in `rows`.
                     $(unsafe { read::<$is_scalar, $type>($input, at) }),*));
-            } else {
-                each!(result, count, at => $self.0.call::<M>(
-                    // SAFETY: `start + at < len`; `Compute::rows`, as in `rows`.
+                continue;
+            }
+            let is_input = [$($input.addr()),*].contains(&result.addr());
+            for (start, count) in parts(count, is_input) {
+                let result = result.wrapping_add(start);
+                $(let $input = $input.wrapping_add(if $is_scalar { 0 } else { start });)*
+                each!(result, count, at => $self.0.call::<I::FmaMode>(
+                    // SAFETY: `Compute::rows`, as in `rows`: the part is one of the row.
                     $(unsafe { read::<$is_scalar, $type>($input, at) }),*));
             }
         }
@@ -318,9 +362,9 @@ macro_rules! rows {
         [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
-        if in_chunks!(F) && is_short::<R>(len) {
+        if Self::has_chunks(len, I::HAS_WIDE_REGISTERS) {
             for _ in 0..rows {
-                each_in_chunks!(R, $out, len, at => $self.0.call::<M>(
+                each_in_chunks!(R, $out, len, at => $self.0.call::<I::FmaMode>(
                     // SAFETY: as below.
                     $(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
                 $out = $out.wrapping_byte_offset($out_step);
@@ -331,8 +375,18 @@ macro_rules! rows {
         for _ in 0..rows {
             if F::HAS_LARGE_ARGUMENT_PATH {
                 row_in_blocks!($self, $out, len, [$(($input: $type, $is_scalar))*]);
+            } else if in_parts!(F) {
+                let is_input = [$($input.addr()),*].contains(&$out.addr());
+                for (start, count) in parts(len, is_input) {
+                    let result = $out.wrapping_add(start);
+                    $(let $input = $input.cast::<$type>();
+                    let $input = $input.wrapping_add(if $is_scalar { 0 } else { start });)*
+                    each!(result, count, at => $self.0.call::<I::FmaMode>(
+                        // SAFETY: as below: the part is one of the row.
+                        $(unsafe { read::<$is_scalar, $type>($input, at) }),*));
+                }
             } else {
-                each!($out, len, at => $self.0.call::<M>(
+                each!($out, len, at => $self.0.call::<I::FmaMode>(
                     // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a
                     // scalar. A scalar that is read as a row is the input that `input_to_repeat`
                     // would name, so `len` is 1.

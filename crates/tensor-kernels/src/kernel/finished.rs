@@ -73,6 +73,8 @@ impl<I: Isa> Finishes for Finished<'_, I> {}
 impl<I: Isa> Isa for Finished<'_, I> {
     type FmaMode = I::FmaMode;
 
+    const HAS_WIDE_REGISTERS: bool = I::HAS_WIDE_REGISTERS;
+
     type Copies = I;
 
     #[inline(always)]

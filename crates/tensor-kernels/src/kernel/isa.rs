@@ -45,6 +45,10 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     /// Whether the level fuses a multiplication and an addition.
     type FmaMode: FmaMode;
 
+    /// Has the CPU registers of 512 bits?
+    #[cfg(feature = "elementwise")]
+    const HAS_WIDE_REGISTERS: bool = false;
+
     /// Are these the kernels of an operation on floats, which no other widths have?
     const ONLY_FLOATS: bool = false;
 

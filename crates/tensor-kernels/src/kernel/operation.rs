@@ -14,7 +14,7 @@ use super::{
     row_block::RowBlock,
     strided_rows::StridedRows,
 };
-use crate::{exec::SimdLevel, math::FmaMode};
+use crate::{exec::SimdLevel, memory::CACHE_LINE};
 
 /// An operation with its types erased.
 pub(crate) trait Operation<const N: usize>: Sync {
@@ -42,7 +42,7 @@ pub(crate) trait Operation<const N: usize>: Sync {
 
     /// Are rows of this length computed in chunks? A chunk is read before it is written, so rows
     /// are computed as fast wherever they lie.
-    fn has_chunks(&self, len: usize) -> bool;
+    fn has_chunks(&self, simd: SimdLevel, len: usize) -> bool;
 
     /// The operation of registers that this is, if there is one: all operands are f32, or all f64.
     fn register_op(&self) -> Option<RegisterOp>;
@@ -72,8 +72,8 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
         O::IS_COUNTED
     }
 
-    fn has_chunks(&self, len: usize) -> bool {
-        O::has_chunks(len)
+    fn has_chunks(&self, simd: SimdLevel, len: usize) -> bool {
+        O::has_chunks(len, simd.vector_bytes() == CACHE_LINE)
     }
 
     fn register_op(&self) -> Option<RegisterOp> {
@@ -115,7 +115,7 @@ impl<const N: usize, O: Compute<N>> Kernel for RowsKernel<'_, N, O> {
     fn run<I: Isa>(self, _isa: I) {
         // SAFETY: only `Operation::compute` makes a `RowsKernel`, and its contract is that of
         // `rows`.
-        unsafe { self.operation.rows::<I::FmaMode>(self.block) };
+        unsafe { self.operation.rows::<I>(self.block) };
     }
 }
 
@@ -132,7 +132,7 @@ impl<const N: usize, O: Compute<N>> Kernel for StridedKernel<'_, N, O> {
     fn run<I: Isa>(self, _isa: I) {
         // SAFETY: only `Operation::compute_strided` makes a `StridedKernel`, and its contract is
         // that of `strided`.
-        unsafe { self.operation.strided::<I::FmaMode>(self.block) };
+        unsafe { self.operation.strided::<I>(self.block) };
     }
 }
 
@@ -151,7 +151,7 @@ pub(crate) trait Compute<const N: usize>: Sync {
     const IS_CHEAP: bool;
 
     /// See [`Operation::has_chunks`].
-    fn has_chunks(len: usize) -> bool;
+    fn has_chunks(len: usize, wide: bool) -> bool;
 
     /// See [`Operation::register_op`].
     fn register_op() -> Option<RegisterOp>;
@@ -163,7 +163,7 @@ pub(crate) trait Compute<const N: usize>: Sync {
     ///   there, or at one element if `is_scalar` is set. All are aligned.
     /// - An input shares no element with operand 0, or is operand 0, index by index.
     /// - Operand 0 is never `is_scalar`, and [`RowBlock::input_to_repeat`] is `None`.
-    unsafe fn rows<M: FmaMode>(&self, block: &RowBlock<N>);
+    unsafe fn rows<I: Isa>(&self, block: &RowBlock<N>);
 
     /// Computes results one by one; none of an operation that is not [cheap](Self::IS_CHEAP).
     ///
@@ -171,5 +171,5 @@ pub(crate) trait Compute<const N: usize>: Sync {
     /// - Every element that the loops visit can be read, those of operand 0 be written. All are
     ///   aligned.
     /// - An input shares no element with operand 0, or is operand 0, index by index.
-    unsafe fn strided<M: FmaMode>(&self, block: &StridedRows<N>);
+    unsafe fn strided<I: Isa>(&self, block: &StridedRows<N>);
 }

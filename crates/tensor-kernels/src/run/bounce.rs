@@ -179,7 +179,9 @@ impl<const N: usize> Call<'_, N> {
     /// That of [`compute`].
     #[inline]
     unsafe fn compute_checked(self, block: &RowBlock<N>) {
-        if !fails_overlap_check(block, self.widths) || self.operation.has_chunks(block.len) {
+        if !fails_overlap_check(block, self.widths)
+            || self.operation.has_chunks(self.simd, block.len)
+        {
             // SAFETY: the contract of `compute`, for all rows.
             return unsafe { self.operation.compute(self.simd, block) };
         }

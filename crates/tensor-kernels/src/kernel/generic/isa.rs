@@ -16,7 +16,7 @@ use crate::{
         tile_exchange::TileExchange, transpose_block::TransposeBlock, unit::Unit,
     },
     lane_shuffles::LaneShuffles,
-    memory::Stores,
+    memory::{CACHE_LINE, Stores},
     nest::Loop,
     register_picks::RegisterPicks,
 };
@@ -32,6 +32,9 @@ impl<R: Registers> Isa for R {
     // Every level with registers has FMA: x86-64-v3 and -v4 by definition, and NEON on AArch64.
     #[cfg(feature = "elementwise")]
     type FmaMode = Fused;
+
+    #[cfg(feature = "elementwise")]
+    const HAS_WIDE_REGISTERS: bool = R::Native::BYTES == CACHE_LINE;
 
     #[inline(always)]
     fn fence(self) {

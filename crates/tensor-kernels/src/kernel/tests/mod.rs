@@ -5,6 +5,8 @@
 //! `TENSOR_SIMD` restricts the tests to one level.
 
 mod blocks;
+#[cfg(feature = "elementwise")]
+mod computed_rows;
 mod exchanged;
 mod flushed;
 mod indexed;
