@@ -16,7 +16,7 @@ use crate::{
         tile_exchange::TileExchange, transpose_block::TransposeBlock, unit::Unit,
     },
     lane_shuffles::LaneShuffles,
-    memory::{CACHE_LINE, Stores},
+    memory::Stores,
     nest::Loop,
     register_picks::RegisterPicks,
 };
@@ -34,7 +34,7 @@ impl<R: Registers> Isa for R {
     type FmaMode = Fused;
 
     #[cfg(feature = "elementwise")]
-    const HAS_WIDE_REGISTERS: bool = R::Native::BYTES == CACHE_LINE;
+    const HAS_WIDE_REGISTERS: bool = R::Native::BYTES == crate::memory::CACHE_LINE;
 
     #[inline(always)]
     fn fence(self) {
