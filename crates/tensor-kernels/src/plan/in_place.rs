@@ -20,7 +20,7 @@ use tensor_core::sort::sort_by_key;
 pub(crate) use super::in_place_blocks::{BlockScratch, Blocks, MOVED_BYTES};
 
 /// Scratch for a permutation of `bytes`: 1 percent of them, or this much if that is more.
-const MIN_SCRATCH_BYTES: usize = 256 << 10;
+pub(crate) const MIN_SCRATCH_BYTES: usize = 256 << 10;
 
 /// Copies through scratch take this many bytes at a time, which stay in the second-level cache
 /// while they are copied back.

@@ -10,8 +10,8 @@ use crate::{
     common::{Memory, Sample, run_configs},
 };
 
-/// Runs on one thread, or in a pool of several, with work that is split finely if it may be. All
-/// allocations of all threads are those of the account.
+/// Runs on a new thread, or in a new pool of several, with work that is split finely if it may be:
+/// a thread keeps scratch and plans. All allocations of all threads are those of the account.
 pub(crate) fn accounted<R: Send>(
     threads: usize,
     work: impl FnOnce(&Account, &Exec) -> R + Send,
@@ -19,8 +19,12 @@ pub(crate) fn accounted<R: Send>(
     let (account, mut exec) = (Account::new(), *Exec::current().unwrap());
     exec.machine = Machine { grain: 1 << 10, ..exec.machine };
     if threads == 1 {
-        account.join();
-        return work(account, &exec.serial());
+        let work = || {
+            account.join();
+            work(account, &exec.serial())
+        };
+        return std::thread::scope(|scope| scope.spawn(work).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
     in_pool(threads, |_| account.join(), || work(account, &exec))
 }

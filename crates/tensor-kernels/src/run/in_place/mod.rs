@@ -3,18 +3,19 @@
 //! Scratch is allocated before the first byte moves; nothing fails after that. All but the exchange
 //! of tiles is arithmetic on slices, which are checked.
 
+mod kept;
 mod line_tiles;
+mod prepared;
 mod rotate;
+mod slice_copy;
 mod square;
 mod staged;
 mod swap;
 
 use tensor_core::{Element, Error, Result, ViewRefMut};
 
-use crate::{
-    exec::Exec,
-    plan::in_place::{MAX_STAGED_SQUARE, Step, steps},
-};
+use crate::{exec::Exec, plan::in_place::MAX_STAGED_SQUARE};
+use prepared::Prepared;
 
 /// Brings the elements of a contiguous view into the order of `dims`, a permutation of its
 /// dimensions.
@@ -55,38 +56,22 @@ pub(crate) fn permute_items(
     dims: &[usize],
 ) -> Result<()> {
     debug_assert_eq!(memory.len(), shape.iter().product::<usize>() * item);
-    let steps = steps(shape, dims, item);
-    let bytes = steps.iter().map(Step::scratch_bytes).max().unwrap_or(0);
-    if bytes <= MAX_STAGED_SQUARE {
-        run_on_stack(exec, memory, &steps);
-        return Ok(());
-    }
-    let mut scratch = Vec::new();
-    scratch.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    scratch.resize(bytes, 0);
-    run(exec, memory, &steps, &mut scratch);
-    Ok(())
+    kept::with(shape, dims, item, |prepared, scratch| {
+        let bytes = prepared.scratch_bytes();
+        if bytes <= MAX_STAGED_SQUARE {
+            run_on_stack(exec, memory, prepared);
+            return Ok(());
+        }
+        if let Some(missing) = bytes.checked_sub(scratch.len()).filter(|&missing| missing > 0) {
+            scratch.try_reserve_exact(missing).map_err(|_| Error::OutOfMemory { bytes })?;
+            scratch.resize(bytes, 0);
+        }
+        prepared.run(exec, memory, scratch);
+        Ok(())
+    })
 }
 
 #[inline(never)]
-fn run_on_stack(exec: &Exec, memory: &mut [u8], steps: &[Step]) {
-    run(exec, memory, steps, &mut [0; MAX_STAGED_SQUARE]);
-}
-
-fn run(exec: &Exec, memory: &mut [u8], steps: &[Step], scratch: &mut [u8]) {
-    for step in steps {
-        match step {
-            &Step::Swap { len, between, item } => {
-                swap::swap(exec.simd(), memory, len, between, item);
-            }
-            Step::Staged { sizes, dims, item, together, .. } => {
-                staged::permute(exec, memory, (sizes, dims), *item, *together, scratch);
-            }
-            &Step::Rotate { m, n, item, blocks, .. } => {
-                for part in memory.chunks_exact_mut(m * n * item) {
-                    rotate::Rotation { exec, m, n, item, blocks }.run(part, scratch);
-                }
-            }
-        }
-    }
+fn run_on_stack(exec: &Exec, memory: &mut [u8], prepared: &Prepared) {
+    prepared.run(exec, memory, &mut [0; MAX_STAGED_SQUARE]);
 }

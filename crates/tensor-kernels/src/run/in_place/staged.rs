@@ -1,88 +1,47 @@
-//! Copies between slices by a plan, and permutations of parts that fit into scratch.
+//! Permutations of parts that fit into scratch.
 
-use tensor_core::Layout;
+use super::slice_copy::SliceCopy;
+use crate::exec::Exec;
 
-use crate::{
-    exec::{Exec, Machine},
-    plan::PlannedCopy,
-    run::{
-        copy::execute,
-        operands::{OperandPtr, OperandPtrs},
-    },
-};
-
-/// A copy of items between slices, planned once. Stores are plain: what is written is read soon.
-pub(super) struct SliceCopy(PlannedCopy);
-
-impl SliceCopy {
-    /// From items at these strides to adjacent ones.
-    pub(super) fn gathering(shape: &[usize], strides: &[isize], item: usize) -> Self {
-        let from = Layout::new(shape, strides, 0).expect("a part of the memory");
-        Self::new(&from, &contiguous(shape), item)
-    }
-
-    /// From contiguous items of `sizes` to contiguous items in the order of `dims`.
-    pub(super) fn permuting(sizes: &[usize], dims: &[usize], item: usize) -> Self {
-        let from = contiguous(sizes);
-        let pick = |values: &[isize]| dims.iter().map(|&d| values[d]).collect::<Vec<_>>();
-        let shape: Vec<usize> = dims.iter().map(|&d| sizes[d]).collect();
-        Self::gathering(&shape, &pick(from.strides()), item)
-    }
-
-    fn new(from: &Layout, to: &Layout, item: usize) -> Self {
-        let machine = Machine { stream: usize::MAX, ..Machine::REFERENCE };
-        Self(PlannedCopy::new(from, to, item, &machine))
-    }
-
-    /// Copies items from one slice to another.
-    ///
-    /// # Panics
-    /// If the layouts of the plan reach beyond the slices.
-    pub(super) fn run(&self, exec: &Exec, from: &[u8], to: &mut [u8]) {
-        let (source, destination, item) = self.0.operands();
-        let reach = |layout: &Layout| layout.bounds().map_or(0, |(_, last)| (last + 1) * item);
-        assert!(reach(source) <= from.len() && reach(destination) <= to.len(), "within the slices");
-        // O1 to O4: the layouts lie within the slices, of which the first is borrowed for reading
-        // and the other for writing; the destination's is contiguous.
-        let from = OperandPtr::at(from.as_ptr().cast_mut(), true);
-        execute(
-            exec,
-            self.0.work(),
-            &OperandPtrs::new([OperandPtr::at(to.as_mut_ptr(), false), from]),
-        );
-    }
+/// Each part of the memory is permuted, several of them at a time.
+pub(super) struct Staged {
+    /// The bytes of the parts that are permuted together.
+    bytes: usize,
+    together: SliceCopy,
+    /// For the parts that remain, which are fewer.
+    rest: Option<SliceCopy>,
 }
 
-fn contiguous(shape: &[usize]) -> Layout {
-    Layout::contiguous(shape).expect("a part of the memory")
-}
-
-/// Permutes each part of the memory, `together` of them at a time.
-pub(super) fn permute(
-    exec: &Exec,
-    memory: &mut [u8],
-    (sizes, dims): (&[usize], &[usize]),
-    item: usize,
-    together: usize,
-    scratch: &mut [u8],
-) {
-    let part = sizes.iter().product::<usize>() * item;
-    let plan = |parts: usize| {
-        let sizes: Vec<usize> = [parts].iter().chain(sizes).copied().collect();
-        let dims: Vec<usize> = [0].into_iter().chain(dims.iter().map(|&d| d + 1)).collect();
-        SliceCopy::permuting(&sizes, &dims, item)
-    };
-    let copy = plan(together);
-    let mut chunks = memory.chunks_exact_mut(part * together);
-    for chunk in &mut chunks {
-        let staged = &mut scratch[..chunk.len()];
-        copy.run(exec, chunk, staged);
-        chunk.copy_from_slice(staged);
+impl Staged {
+    /// Parts of these sizes, in items of `item` bytes, are put into the order of `dims`. There are
+    /// `all` bytes.
+    pub(super) fn new(
+        (sizes, dims): (&[usize], &[usize]),
+        item: usize,
+        together: usize,
+        all: usize,
+    ) -> Self {
+        let part = sizes.iter().product::<usize>() * item;
+        let plan = |parts: usize| {
+            let sizes: Vec<usize> = [parts].iter().chain(sizes).copied().collect();
+            let dims: Vec<usize> = [0].into_iter().chain(dims.iter().map(|&d| d + 1)).collect();
+            SliceCopy::permuting(&sizes, &dims, item)
+        };
+        let rest = all / part % together;
+        let bytes = part * together;
+        Self { bytes, together: plan(together), rest: (rest > 0).then(|| plan(rest)) }
     }
-    let rest = chunks.into_remainder();
-    if !rest.is_empty() {
-        let staged = &mut scratch[..rest.len()];
-        plan(rest.len() / part).run(exec, rest, staged);
-        rest.copy_from_slice(staged);
+
+    pub(super) fn run(&self, exec: &Exec, memory: &mut [u8], scratch: &mut [u8]) {
+        let mut run = |copy: &SliceCopy, part: &mut [u8]| {
+            let staged = &mut scratch[..part.len()];
+            copy.run(exec, part, staged);
+            part.copy_from_slice(staged);
+        };
+        let mut chunks = memory.chunks_exact_mut(self.bytes);
+        chunks.by_ref().for_each(|chunk| run(&self.together, chunk));
+        if let Some(rest) = &self.rest {
+            run(rest, chunks.into_remainder());
+        }
     }
 }
