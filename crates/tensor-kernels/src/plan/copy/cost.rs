@@ -185,7 +185,10 @@ impl Work {
             if footprint * CLEARLY_FITS <= cache.size as f64 {
                 break;
             }
-            let all = fetched(path, unit, cache, cached).map(|lines| lines * part);
+            let mut all = fetched(path, unit, cache, cached).map(|lines| lines * part);
+            if let Some(lines) = self.lines_of_tiles(traversal) {
+                all[0] = lines.max(distinct[0]);
+            }
             for k in (0..2).filter(|&k| cached[k]) {
                 terms.lines[level][k] = all[k];
                 terms.fetched_again[level][k] = (all[k] - distinct[k]).max(0.0);
@@ -193,6 +196,14 @@ impl Work {
             }
         }
         terms
+    }
+
+    /// The lines of the destination that tiles write, if these are packed first: each is fetched
+    /// once for a tile, in whatever order the source is read.
+    fn lines_of_tiles(&self, traversal: &Traversal) -> Option<f64> {
+        let Inner::PackedSource { .. } = self.inner else { return None };
+        let (tile, around) = traversal.path.split_at(traversal.block);
+        Some(lines(tile, 0, self.unit) * iterations(around) as f64)
     }
 
     /// The adjacent bytes of each operand that a block touches one after the other.

@@ -100,10 +100,10 @@ pub(super) struct KernelWork {
 const SHORT_GATHER: usize = 16;
 
 /// The runs of adjacent units that take as long to pack as one such run.
-const SHORT_GATHER_CALLS: f64 = 2.5;
+const SHORT_GATHER_CALLS: f64 = 3.5;
 
 /// The runs of adjacent units that take as long to pack as one unit without a gather kernel.
-const UNGATHERED_CALLS: f64 = 0.1;
+const UNGATHERED_CALLS: f64 = 0.8;
 
 /// The blocks that are assembled by shuffles at once, by registers of two lanes.
 const SHUFFLED_AT_ONCE: usize = 2;

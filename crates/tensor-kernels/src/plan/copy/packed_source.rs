@@ -248,4 +248,19 @@ mod tests {
             prop_assert!(counts.iter().zip(&lens).all(|(count, len)| (1..=*len).contains(count)));
         }
     }
+
+    #[test]
+    fn tiles_fetch_each_line_of_the_destination_once() {
+        // Every second byte, transposed: columns of the destination would fetch each line 93 times.
+        let steps = Layout::new([1931, 93], [2, 11_583], 0).unwrap();
+        // Three of five channels of images, the pixels of each image side by side.
+        let window = Layout::new([42, 3, 59, 15], [295, 1, 5, 12_390], 0).unwrap();
+        for vector in [32, 64] {
+            let machine = Machine { vector, ..Machine::REFERENCE };
+            for from in [&steps, &window] {
+                let to = Layout::contiguous(from.shape()).unwrap();
+                assert_eq!(Work::new(from, &to, 1, &machine).path, PACKED_SOURCE, "{from:?}");
+            }
+        }
+    }
 }
