@@ -17,9 +17,9 @@ use crate::{
     nest::{Loop, Loops, NestBuilder},
     plan::group::iterations,
     tuning::{
-        BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, LEAST_SIDE_WITHOUT_TABLES, MAX_COMPARED_RUN_BYTES,
-        MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS, MIN_LARGE_TRANSPOSE_UNITS, MIN_PACKED_UNITS,
-        STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, LEAST_SIDE_WITHOUT_TABLES, LONG_ROWS,
+        MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS, MIN_LARGE_TRANSPOSE_SIDE,
+        MIN_LARGE_TRANSPOSE_UNITS, MIN_PACKED_UNITS, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -53,12 +53,12 @@ pub(super) fn visit(
     candidates.visit(visit);
 }
 
-/// Is a streamed plan a transpose of many units at a time? One of few spends its time on calls.
+/// Is a streamed plan a transpose of many units at a time, and of long rows if these are few? One
+/// of few spends its time on calls.
 fn is_large_transpose(work: &Work) -> bool {
-    match work.inner {
-        Inner::Streamed(plan) => plan.u.len * plan.v.len >= MIN_LARGE_TRANSPOSE_UNITS,
-        _ => false,
-    }
+    let Inner::Streamed(plan) = work.inner else { return false };
+    let few = if plan.u.len.min(plan.v.len) < MIN_LARGE_TRANSPOSE_SIDE { LONG_ROWS } else { 1 };
+    plan.u.len * plan.v.len >= few * MIN_LARGE_TRANSPOSE_UNITS
 }
 
 /// Makes a plan of a copy of loops, if there is one of its kind. `dyn`: all kinds of plans are made
@@ -271,7 +271,8 @@ mod tests {
         width: usize,
         machine: &Machine,
     ) -> Vec<Work> {
-        let offset = (shape[shape.len() - 1] - 1) * usize::from(strides.last() == Some(&-1));
+        let descents = shape.iter().zip(strides).filter(|&(_, &stride)| stride < 0);
+        let offset = descents.map(|(&len, stride)| (len - 1) * stride.unsigned_abs()).sum();
         let from = Layout::new(shape, strides, offset).unwrap();
         let to = Layout::contiguous(shape).unwrap();
         let found = Work::candidates(&from, &to, width, machine);
@@ -326,6 +327,9 @@ mod tests {
     fn a_streamed_transpose_of_few_runs_is_one_of_several_plans() {
         let (shape, strides) = ([2, 2970, 2, 161, 2, 3], [6, 3864, 3, 12, 1932, 1]);
         let found = candidates(&shape, &strides, 4, &Machine::REFERENCE);
+        assert!(found.len() > 3 && !matches!(found[0].inner, Inner::Streamed(_)), "{found:?}");
+        let found =
+            candidates(&[2, 193, 133, 2, 99], &[1, -52_668, 4, -2, 532], 4, &Machine::REFERENCE);
         assert!(found.len() > 3 && !matches!(found[0].inner, Inner::Streamed(_)), "{found:?}");
         let square = candidates(&[3000, 3000], &[1, 3000], 4, &Machine::REFERENCE);
         assert!(matches!(&square[..], [only] if matches!(only.inner, Inner::Streamed(_))));
