@@ -39,7 +39,8 @@ use crate::{
     plan::tile::{Counts, fill, reach},
     tuning::{
         LARGE_TRANSPOSED_TILE, LARGER_TILES, MAX_GATHERED_STEP, MIN_COPIED_RUNS, MIN_DIRECT_RUN,
-        MIN_TRANSPOSED_ELEMENTS, MIN_TRANSPOSED_ROWS, TILE_TARGETS, TILES_IN_L2,
+        MIN_GATHERED_ELEMENTS, MIN_TRANSPOSED_ELEMENTS, MIN_TRANSPOSED_ROWS, TILE_TARGETS,
+        TILES_IN_L2,
     },
 };
 
@@ -173,6 +174,8 @@ fn is_simple<const N: usize>(
         Access::Gather => {
             columns.len >= 2 * MIN_DIRECT_RUN
                 && columns.strides[k].unsigned_abs() <= MAX_GATHERED_STEP
+                && (loops.len() == 2
+                    || rows.len.saturating_mul(columns.len) >= MIN_GATHERED_ELEMENTS)
         }
         _ => !packed[k] || columns.len >= MIN_DIRECT_RUN,
     })
@@ -286,6 +289,20 @@ mod tests {
         let streamed =
             ElementwiseWork::plan([&lines[0], &lines[1]], [4; 2], EqualResults::Copied, &MACHINE);
         assert!(streamed.stream && streamed.tile.is_none(), "{streamed}");
+    }
+
+    #[test]
+    fn gathered_rows_are_blocks_if_there_are_many_in_two_loops() {
+        let is_tiled = |shape: [usize; 3]| {
+            let [a, b, c] = shape;
+            let strides = [a * b * c * 2, c * 2 * 3, 2].map(|stride| stride as isize);
+            let input = Layout::new(shape, strides, 0).unwrap();
+            let result = Layout::contiguous(shape).unwrap();
+            let work =
+                ElementwiseWork::plan([&result, &input], [4; 2], EqualResults::Copied, &MACHINE);
+            work.tile.is_some()
+        };
+        assert!(is_tiled([100, 2, 55]) && !is_tiled([100, 20, 55]) && !is_tiled([100, 2, 1024]));
     }
 
     #[test]
