@@ -29,7 +29,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::Loop,
     plan::Tile,
-    tuning::{MAX_COPIED_IN_STREAMS, MAX_COPIED_TILE_RUN},
+    tuning::{MAX_COPIED_IN_STREAMS, MAX_COPIED_TILE_RUN, MIN_COPIED_SIDE_BYTES},
 };
 
 impl<const N: usize> ElementwiseWork<N> {
@@ -49,7 +49,8 @@ impl<const N: usize> ElementwiseWork<N> {
         let input = match (&packed[..], &self.tile) {
             (&[input], tile) => {
                 let pays = !self.stream || tile.is_none() && self.reads_pieces(machine);
-                (pays && self.is_transposed(input)).then_some(input)
+                let side = if self.has_pieces() { MIN_COPIED_SIDE_BYTES } else { CACHE_LINE };
+                (pays && self.is_transposed(input, side)).then_some(input)
             }
             (inputs, Some(tile)) => self.with_short_runs(inputs, tile),
             _ => None,
@@ -57,14 +58,17 @@ impl<const N: usize> ElementwiseWork<N> {
         input.filter(|&k| can_be_copied[k])
     }
 
-    /// Is an input as large as the result read where it lies, block by block, and is the result not
-    /// far larger than the caches?
+    /// Is there an input in pieces, and is the result not far larger than the caches?
     fn reads_pieces(&self, machine: &Machine) -> bool {
         let bytes = self.loops().fold(self.widths[0], |bytes, l| bytes.saturating_mul(l.len));
-        let has_pieces = |k: usize| {
+        bytes / MAX_COPIED_IN_STREAMS <= machine.stream && self.has_pieces()
+    }
+
+    /// Is an input as large as the result read where it lies, block by block?
+    fn has_pieces(&self) -> bool {
+        (1..N).any(|k| {
             self.block.area(k).is_none() && self.loops().all(|l| l.len == 1 || l.strides[k] != 0)
-        };
-        bytes / MAX_COPIED_IN_STREAMS <= machine.stream && (1..N).any(has_pieces)
+        })
     }
 
     /// The input with the shortest runs of adjacent elements in a tile, if they are short.
@@ -94,16 +98,16 @@ impl<const N: usize> ElementwiseWork<N> {
         run
     }
 
-    /// Is operand `k` transposed: adjacent along another loop than the innermost one, for a cache
-    /// line at least, with the elements of a row in different lines? Not so pixels that become
-    /// planes, whose rows share lines.
-    pub(super) fn is_transposed(&self, k: usize) -> bool {
+    /// Is operand `k` transposed: adjacent along another loop than the innermost one, for `side`
+    /// bytes at least, with the elements of a row that far apart? Not so pixels of a few channels
+    /// that become planes, whose rows share lines.
+    pub(super) fn is_transposed(&self, k: usize, side: usize) -> bool {
         let bytes = |elements: usize| elements.saturating_mul(self.widths[k]);
         let mut loops = self.loops().rev();
         let row = loops.find(|l| l.len > 1).map_or(0, |l| l.strides[k].unsigned_abs());
         let is_adjacent =
-            |l: &Loop<N>| l.strides[k].unsigned_abs() == 1 && bytes(l.len) >= CACHE_LINE;
-        bytes(row) > CACHE_LINE && loops.any(is_adjacent)
+            |l: &Loop<N>| l.strides[k].unsigned_abs() == 1 && bytes(l.len) >= MIN_COPIED_SIDE_BYTES;
+        bytes(row) >= side && loops.any(is_adjacent)
     }
 
     /// All loops, outermost first.
@@ -151,6 +155,16 @@ mod tests {
         assert_eq!(copied(&[499, 501], [rows, columns]), None, "in cache");
         assert_eq!(copied(&[999, 1001], [rows, rows, columns]), Some(2));
         assert_eq!(copied_if([true, true, false], &[999, 1001], [rows, rows, columns]), None);
+    }
+
+    #[test]
+    fn rows_of_some_elements_are_copied_and_pixels_are_not() {
+        let (rows, columns): (&[isize], &[isize]) = (&[0, 1], &[1, 0]);
+        for (len, is_copied) in [(13, true), (7, true), (4, false), (3, false)] {
+            let beside_another = copied(&[len, 300_001], [rows, columns, rows]);
+            assert_eq!(beside_another.is_some(), is_copied, "{len} rows");
+            assert!(copied(&[len, 300_001], [rows, columns]).is_none(), "{len} rows alone");
+        }
     }
 
     #[test]

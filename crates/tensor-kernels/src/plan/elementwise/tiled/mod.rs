@@ -310,7 +310,7 @@ mod tests {
         let is_transposed = |input: &Layout| {
             let result = Layout::contiguous(input.shape()).unwrap();
             ElementwiseWork::plan([&result, input], [4; 2], EqualResults::Copied, &MACHINE)
-                .is_transposed(1)
+                .is_transposed(1, CACHE_LINE)
         };
         assert!(is_transposed(&transposed(1999, 2001)));
         assert!(is_transposed(&transposed(1999, 2001).flip([0]).unwrap()));
