@@ -17,7 +17,7 @@ use crate::{exec::Exec, run};
 /// Squares of some MB take about as long as `memcpy` of as many bytes; 1.2 to 2 times as long if
 /// elements have 1 or 2 bytes; 2 to 5 times if elements have fewer than 8 bytes and rows are, or
 /// nearly are, a power of two of bytes apart. Rectangles and other permutations take 2 to 6 times
-/// as long as `memcpy`, in some cases 8 times, and up to 15 times in the caches of a core; the
+/// as long as `memcpy`, in some cases 8 times, and up to 30 times where both take microseconds; the
 /// first time on a thread 0.1 to 0.4 ms more, in which they are planned (Zen 5, one thread). Two
 /// equal dimensions are exchanged on the calling thread; other permutations copy parts on the
 /// threads of `exec`.
