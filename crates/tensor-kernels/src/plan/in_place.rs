@@ -112,6 +112,13 @@ pub(crate) fn steps(shape: &[usize], dims: &[usize], item: usize) -> Steps {
     steps
 }
 
+/// The rows of the transpose of a square that is exchanged in one step: not one of the small ones,
+/// which go through scratch.
+pub(crate) fn exchanged_rows(shape: &[usize], dims: &[usize], item: usize) -> Option<usize> {
+    let (&[rows, columns], &[1, 0]) = (shape, dims) else { return None };
+    (rows == columns && rows * columns * item > SMALL_SQUARE_BYTES).then_some(rows)
+}
+
 /// Groups of dimensions in the order of memory. `goal[k]` is the position that group `k` shall
 /// have.
 #[derive(Clone, Debug, PartialEq)]

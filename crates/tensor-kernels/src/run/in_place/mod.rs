@@ -14,7 +14,10 @@ mod swap;
 
 use tensor_core::{Element, Error, Result, ViewRefMut};
 
-use crate::{exec::Exec, plan::in_place::MAX_STAGED_SQUARE};
+use crate::{
+    exec::Exec,
+    plan::in_place::{MAX_STAGED_SQUARE, exchanged_rows},
+};
 use prepared::Prepared;
 
 /// Brings the elements of a contiguous view into the order of `dims`, a permutation of its
@@ -56,6 +59,11 @@ pub(crate) fn permute_items(
     dims: &[usize],
 ) -> Result<()> {
     debug_assert_eq!(memory.len(), shape.iter().product::<usize>() * item);
+    if let Some(len) = exchanged_rows(shape, dims, item) {
+        // What is kept takes 0.15 µs to find: a fifth of the transpose of 40 by 40 floats.
+        swap::swap(exec.simd(), memory, len, 1, item);
+        return Ok(());
+    }
     kept::with(shape, dims, item, |prepared, scratch| {
         let bytes = prepared.scratch_bytes();
         if bytes <= MAX_STAGED_SQUARE {
