@@ -128,7 +128,7 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
     unsafe fn rows<I: Isa>(&self, block: &RowBlock<2>) {
         let RowBlock { ptrs: [mut out, mut a], row_strides, is_scalar: [_, is_scalar], rows, len } =
             *block;
-        if !is_scalar && Self::has_chunks(len, I::HAS_WIDE_REGISTERS) {
+        if in_chunks!(F) && !is_scalar && Self::has_chunks(len, I::HAS_WIDE_REGISTERS) {
             for _ in 0..rows {
                 each_in_chunks!(R, out.cast::<R>(), len, at => self.0.call::<I::FmaMode>(
                     // SAFETY: `Compute::rows`: `len` elements can be read, and `at < len`.
@@ -362,7 +362,9 @@ macro_rules! rows {
         [$(($input:ident $step:ident: $type:ident, $is_scalar:literal))*]) => {{
         let (mut $out, $(mut $input),*) = ($out, $($input),*);
         let RowBlock { rows, len, .. } = *$block;
-        if Self::has_chunks(len, I::HAS_WIDE_REGISTERS) {
+        // Constant first: without optimisation, too, loops that are never taken then have no room
+        // for large elements on the stack.
+        if in_chunks!(F) && Self::has_chunks(len, I::HAS_WIDE_REGISTERS) {
             for _ in 0..rows {
                 each_in_chunks!(R, $out, len, at => $self.0.call::<I::FmaMode>(
                     // SAFETY: as below.
