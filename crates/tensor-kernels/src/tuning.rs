@@ -170,10 +170,12 @@ pub(crate) const STREAMED_TRANSPOSES: usize = 8;
 /// copy without a comparison. 46 MB of 2 by 2 runs of 12 bytes took 12.6 ms.
 pub(crate) const MIN_LARGE_TRANSPOSE_UNITS: usize = 64;
 
-/// With a shorter side it is so only from this many times as many units on: 41 MB of 99 by 2 by 2
-/// floats, which follow two other loops, took 11.8 ms, and 3.3 ms by tables (Zen 5).
+/// The same of transposes with a side shorter than [`MIN_LARGE_TRANSPOSE_SIDE`]: 41 MB of 99 by 2
+/// by 2 floats within two other loops took 11.8 ms, and 3.3 ms by tables (Zen 5).
+pub(crate) const MIN_LARGE_TRANSPOSE_UNITS_OF_FEW_ROWS: usize = 1024;
+
+/// See [`MIN_LARGE_TRANSPOSE_UNITS_OF_FEW_ROWS`].
 pub(crate) const MIN_LARGE_TRANSPOSE_SIDE: usize = 4;
-pub(crate) const LONG_ROWS: usize = 16;
 
 /// Of this many rows of a transpose more than a quarter lie in one set of the first-level cache, if
 /// they share sets of the caches.

@@ -52,27 +52,30 @@ pub(crate) const MOVED_BYTES: usize = 64 << 10;
 const MOVED_PASSES: f64 = 0.9;
 const BLOCK_BYTES: f64 = 285.0;
 
-/// Passes of panels: of rows whose columns have a power of two of bytes, whole lanes of a register,
-/// whole lanes of narrow items or of few rows, and others; and what many rows add to that.
-const ALIGNED_ROWS: f64 = 1.0;
-const LANE_ROWS: f64 = 1.3;
-const ROWS: f64 = 2.1;
-const FEW_ROWS: f64 = 3.0;
-const MANY_ROWS: [(usize, f64); 2] = [(32, 0.1), (128, 0.2)];
+/// Passes that transpose panels of rows. What counts is the bytes that a column has in a panel: a
+/// power of two, whole lanes of a register, cut lanes, or few bytes.
+const ALIGNED_ROW_PASSES: f64 = 1.0;
+const WHOLE_LANE_ROW_PASSES: f64 = 1.3;
+const CUT_LANE_ROW_PASSES: f64 = 2.1;
+const FEW_BYTES_ROW_PASSES: f64 = 3.0;
 
-/// The same of columns: at least; and the bytes of a run that takes one more.
-const COLUMNS: f64 = 1.0;
-const RUN_BYTES: f64 = 12.0;
-const FOR_CUT_LANES: f64 = 0.3;
+/// With more rows than this, as many passes more.
+const PASSES_FOR_MANY_ROWS: [(usize, f64); 2] = [(32, 0.1), (128, 0.2)];
+
+/// Passes that permute panels of columns; the bytes of a run that takes one more; and what cut
+/// lanes, many columns, and one column add.
+const COLUMN_PASSES: f64 = 1.0;
+const COLUMN_RUN_BYTES: f64 = 12.0;
+const PASSES_FOR_CUT_LANES: f64 = 0.3;
 const MANY_COLUMNS: usize = 40;
-const FOR_MANY_COLUMNS: f64 = 0.25;
-const FOR_FEW_COLUMNS: f64 = 0.8;
+const PASSES_FOR_MANY_COLUMNS: f64 = 0.25;
+const PASSES_FOR_ONE_COLUMN: f64 = 0.8;
 
-/// What the panel adds that goes through scratch, if it is the only one.
-const STAGED_PANEL: f64 = 0.6;
+/// Passes added by a panel that goes through scratch, if it is the only one.
+const STAGED_PANEL_PASSES: f64 = 0.6;
 
-/// A pass that closes gaps between rows, or makes room between columns.
-const GAPS: f64 = 0.9;
+/// Passes that close gaps between rows, or make room between columns.
+const GAP_PASSES: f64 = 0.9;
 
 impl Blocks {
     /// Blocks of single items.
@@ -108,8 +111,8 @@ impl Blocks {
         if m / 2 < m2 || n / 2 < n2 {
             return false;
         }
-        let rows = if m2 > 1 { ALIGNED_ROWS } else { 0.0 };
-        let columns = if n2 > 1 { COLUMNS } else { 0.0 };
+        let rows = if m2 > 1 { ALIGNED_ROW_PASSES } else { 0.0 };
+        let columns = if n2 > 1 { COLUMN_PASSES } else { 0.0 };
         let for_blocks = passes - rows - columns - MOVED_PASSES;
         for_blocks * (m2 * n2 * item) as f64 <= BLOCK_BYTES
     }
@@ -152,13 +155,13 @@ impl Blocks {
         };
         let first = match m2 {
             1 if columns == n => 0.0,
-            1 => GAPS,
-            _ => row_panels(m2, n, item) + STAGED_PANEL / m1 as f64,
+            1 => GAP_PASSES,
+            _ => row_panels(m2, n, item) + STAGED_PANEL_PASSES / m1 as f64,
         };
         let last = match n2 {
             1 if rows == m => 0.0,
-            1 => GAPS,
-            _ => column_panels(n2, m2 * item) + STAGED_PANEL / n1 as f64,
+            1 => GAP_PASSES,
+            _ => column_panels(n2, m2 * item) + STAGED_PANEL_PASSES / n1 as f64,
         };
         first + moved + last
     }
@@ -169,27 +172,34 @@ fn row_panels(m2: usize, n: usize, item: usize) -> f64 {
     let run = m2 * item;
     let whole_lanes = run.is_multiple_of(LANE_BYTES);
     let passes = match item {
-        _ if run.is_power_of_two() && whole_lanes => ALIGNED_ROWS,
-        4.. if whole_lanes || item >= 2 * LANE_BYTES => LANE_ROWS,
-        2 => FEW_ROWS,
-        _ if run < 4 * LANE_BYTES => FEW_ROWS,
-        _ => ROWS,
+        _ if run.is_power_of_two() && whole_lanes => ALIGNED_ROW_PASSES,
+        4.. if whole_lanes || item >= 2 * LANE_BYTES => WHOLE_LANE_ROW_PASSES,
+        2 => FEW_BYTES_ROW_PASSES,
+        _ if run < 4 * LANE_BYTES => FEW_BYTES_ROW_PASSES,
+        _ => CUT_LANE_ROW_PASSES,
     };
     let is_far = |rows: usize| m2 > rows && n * item > CACHE_LINE;
-    let many = MANY_ROWS.iter().filter(|&&(rows, _)| is_far(rows)).map(|&(_, more)| more);
+    let many =
+        PASSES_FOR_MANY_ROWS.iter().filter(|&&(rows, _)| is_far(rows)).map(|&(_, more)| more);
     let sets = if n > MAX_CHANNELS { same_sets(run, PAGE_BYTES / 4) } else { 0.0 };
     passes + many.sum::<f64>() + sets
 }
 
-/// The passes in which panels of `n2` columns are permuted, in runs of so many bytes.
+/// The passes in which panels of `n2` columns are permuted; `run` is the bytes that stay adjacent.
 fn column_panels(n2: usize, run: usize) -> f64 {
-    let cut = if run.is_multiple_of(LANE_BYTES) { 0.0 } else { FOR_CUT_LANES };
-    let many = if n2 > MANY_COLUMNS { FOR_MANY_COLUMNS } else { 0.0 };
+    let cut = if run.is_multiple_of(LANE_BYTES) { 0.0 } else { PASSES_FOR_CUT_LANES };
+    let many = if n2 > MANY_COLUMNS { PASSES_FOR_MANY_COLUMNS } else { 0.0 };
     let sets = if run < CACHE_LINE { same_sets(n2 * run, PAGE_BYTES) } else { 0.0 };
-    COLUMNS + RUN_BYTES / run as f64 + FOR_FEW_COLUMNS / n2 as f64 + cut + many + sets
+    COLUMN_PASSES
+        + COLUMN_RUN_BYTES / run as f64
+        + PASSES_FOR_ONE_COLUMN / n2 as f64
+        + cut
+        + many
+        + sets
 }
 
-/// What it adds if runs that lie so far apart share sets of the first-level cache.
+/// The passes added if runs that start `pitch` bytes apart share sets of the first-level cache: if
+/// that is a multiple of `bytes`.
 fn same_sets(pitch: usize, bytes: usize) -> f64 {
     if pitch.is_multiple_of(bytes) { 1.5 } else { 0.0 }
 }

@@ -17,9 +17,10 @@ use crate::{
     nest::{Loop, Loops, NestBuilder},
     plan::group::iterations,
     tuning::{
-        BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, LEAST_SIDE_WITHOUT_TABLES, LONG_ROWS,
-        MAX_COMPARED_RUN_BYTES, MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS, MIN_LARGE_TRANSPOSE_SIDE,
-        MIN_LARGE_TRANSPOSE_UNITS, MIN_PACKED_UNITS, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, LEAST_SIDE_WITHOUT_TABLES, MAX_COMPARED_RUN_BYTES,
+        MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS, MIN_LARGE_TRANSPOSE_SIDE,
+        MIN_LARGE_TRANSPOSE_UNITS, MIN_LARGE_TRANSPOSE_UNITS_OF_FEW_ROWS, MIN_PACKED_UNITS,
+        STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -53,12 +54,14 @@ pub(super) fn visit(
     candidates.visit(visit);
 }
 
-/// Is a streamed plan a transpose of many units at a time, and of long rows if these are few? One
-/// of few spends its time on calls.
+/// Is a streamed plan a transpose of many units at a time? One of few spends its time on calls.
 fn is_large_transpose(work: &Work) -> bool {
     let Inner::Streamed(plan) = work.inner else { return false };
-    let few = if plan.u.len.min(plan.v.len) < MIN_LARGE_TRANSPOSE_SIDE { LONG_ROWS } else { 1 };
-    plan.u.len * plan.v.len >= few * MIN_LARGE_TRANSPOSE_UNITS
+    let least = match plan.u.len.min(plan.v.len) {
+        0..MIN_LARGE_TRANSPOSE_SIDE => MIN_LARGE_TRANSPOSE_UNITS_OF_FEW_ROWS,
+        _ => MIN_LARGE_TRANSPOSE_UNITS,
+    };
+    plan.u.len * plan.v.len >= least
 }
 
 /// Makes a plan of a copy of loops, if there is one of its kind. `dyn`: all kinds of plans are made

@@ -56,7 +56,7 @@ impl Prepared {
 }
 
 impl PreparedStep {
-    /// A step of a permutation of so many bytes.
+    /// A step of a permutation of an array of `bytes` bytes.
     fn new(step: &Step, bytes: usize) -> Self {
         match step {
             &Step::Swap { len, between, item } => Self::Swap { len, between, item },
