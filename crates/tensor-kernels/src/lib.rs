@@ -79,6 +79,7 @@
 //! | `rayon` | yes | threads; without it everything runs on the calling thread |
 //! | `avx512` | yes | kernels for AVX-512 (x86-64), used if the CPU has it; else AVX2 is the most |
 //! | `ledger` | yes | [`count_copies`] and [`forbid_copies`]; without it no copy looks for them |
+//! | `in-place` | yes | [`permute_inplace`], [`permute_bytes_inplace`] |
 //! | `derive` | no | the derive macros of `bytemuck`, for elements of your own |
 //! | `ndarray`, `dlpack` | no | arrays of other libraries, see the module `interchange` |
 //! | `npy`, `npz`, `safetensors` | no | files, see the module `interchange` |
@@ -87,9 +88,10 @@
 //!
 //! # Copies alone
 //! Without features there are the views and layouts of `tensor-core`, and copies: [`copy_into`],
-//! [`copy_into_uninit`], [`to_contiguous`], [`to_vec`], [`copy_bytes`], [`permute_inplace`],
-//! [`fill`], [`repeat`], [`rearrange`], [`CopyPlan`], [`stream_copy`], the methods of [`TensorExt`]
-//! that copy; with the feature `ledger` also the [ledger of copies](count_copies):
+//! [`copy_into_uninit`], [`to_contiguous`], [`to_vec`], [`copy_bytes`], [`fill`], [`repeat`],
+//! [`rearrange`], [`CopyPlan`], [`stream_copy`], the methods of [`TensorExt`] that copy; with the
+//! feature `ledger` also the [ledger of copies](count_copies), and with `in-place`
+//! [`permute_inplace`]:
 //!
 //! ```toml
 //! [dependencies]
@@ -99,7 +101,8 @@
 //! Perhaps with the features `rayon` and `avx512`.
 //!
 //! This needs three crates beside `pulp` and what `pulp` needs, and no procedural macro that parses
-//! Rust. `avx512` is a feature because it is a fifth of what such a build takes.
+//! Rust. `avx512` and `in-place` are features because they are a fifth and a tenth of what such a
+//! build takes.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -123,6 +126,8 @@ mod register_picks;
 mod run;
 mod tuning;
 
+#[cfg(feature = "in-place")]
+pub use api::in_place::{permute_bytes_inplace, permute_inplace};
 #[cfg(feature = "ledger")]
 pub use api::ledger::{CopyEntry, CopyLedger, CopyScope, count_copies, forbid_copies};
 #[cfg(feature = "elementwise")]
@@ -147,7 +152,6 @@ pub use api::{
     copy_plan::{CopyCandidate, CopyPlan},
     copy_reason::CopyReason,
     ext::{Reshaped, ReshapedView, TensorExt, TensorMutExt, TensorViewMutExt},
-    in_place::{permute_bytes_inplace, permute_inplace},
     rearrange::{
         PatternArg, RearrangePattern, ReducePattern, RepeatPattern, rearrange, reduce_with,
         repeat_axes,

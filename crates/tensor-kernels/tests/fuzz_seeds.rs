@@ -40,6 +40,7 @@ fn bytes() {
     replay("bytes", cases::bytes::run);
 }
 
+#[cfg(feature = "in-place")]
 #[test]
 fn in_place() {
     replay("in_place", cases::in_place::run);

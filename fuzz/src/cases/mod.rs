@@ -5,6 +5,7 @@
 pub mod bytes;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
+#[cfg(feature = "in-place")]
 pub mod in_place;
 
 /// Numbers that are taken from the front of an input. When it is used up they are 0.

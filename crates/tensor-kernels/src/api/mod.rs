@@ -24,6 +24,7 @@ pub(crate) mod elementwise_explanation;
 mod equal;
 mod explanation_text;
 pub(crate) mod ext;
+#[cfg(feature = "in-place")]
 pub(crate) mod in_place;
 #[cfg(feature = "ledger")]
 pub(crate) mod ledger;

@@ -5,9 +5,11 @@ use pulp::NullaryFnOnce;
 
 #[cfg(feature = "elementwise")]
 use super::finishes::Finishes;
+#[cfg(feature = "in-place")]
+use super::tile_exchange::TileExchange;
 use super::{
     indexed_block::IndexedBlock, narrow_runs::NarrowRuns, portable, staged_rows::StagedRows,
-    tile_exchange::TileExchange, transpose_block::TransposeBlock, unit::Unit,
+    transpose_block::TransposeBlock, unit::Unit,
 };
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
@@ -193,6 +195,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
 
     /// The bytes of the registers with which [`exchange_tiles`](Self::exchange_tiles) works; 0 if
     /// the level has none for it.
+    #[cfg(feature = "in-place")]
     const EXCHANGED_BYTES: usize = 0;
 
     /// Exchanges two tiles, each transposed: of a cache line in each of as many rows as that is
@@ -203,6 +206,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     ///
     /// The tiles can be read and written, nobody else uses them, and they share no byte unless they
     /// are one.
+    #[cfg(feature = "in-place")]
     #[inline(always)]
     unsafe fn exchange_tiles<L: Unit>(self, tiles: [*mut u8; 2], step: isize, how: TileExchange) {
         let _ = (tiles, step, how);

@@ -97,6 +97,7 @@ mod stream_copy;
 mod strided_rows;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "in-place")]
 mod tile_exchange;
 mod transpose_block;
 mod unit;
@@ -134,6 +135,7 @@ pub(crate) use staged_rows::StagedRows;
 pub use stream_copy::stream_copy;
 #[cfg(feature = "elementwise")]
 pub(crate) use strided_rows::StridedRows;
+#[cfg(feature = "in-place")]
 pub(crate) use tile_exchange::TileExchange;
 pub(crate) use unit::Unit;
 pub(crate) use units::{Rows, Units};

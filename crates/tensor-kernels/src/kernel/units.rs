@@ -5,7 +5,9 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{isa::Isa, staged_rows::StagedRows, tile_exchange::TileExchange};
+#[cfg(feature = "in-place")]
+use super::tile_exchange::TileExchange;
+use super::{isa::Isa, staged_rows::StagedRows};
 use crate::{
     memory::{LANE_BYTES, Stores},
     nest::Loop,
@@ -182,6 +184,7 @@ impl<I: Isa> Units<I> {
     /// # Safety
     ///
     /// That of [`Isa::exchange_tiles`].
+    #[cfg(feature = "in-place")]
     #[inline(always)]
     pub(crate) unsafe fn exchange_tiles(self, tiles: [*mut u8; 2], step: isize, how: TileExchange) {
         of_width!(I, self.width, L => {

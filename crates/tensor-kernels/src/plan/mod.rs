@@ -10,7 +10,9 @@ mod copy;
 #[cfg(feature = "elementwise")]
 mod elementwise;
 mod group;
+#[cfg(feature = "in-place")]
 pub(crate) mod in_place;
+#[cfg(feature = "in-place")]
 mod in_place_blocks;
 #[cfg(feature = "elementwise")]
 mod reduce;

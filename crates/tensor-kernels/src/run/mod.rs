@@ -20,6 +20,7 @@ mod few_transposes;
 #[cfg(feature = "elementwise")]
 mod finished;
 mod grouped;
+#[cfg(feature = "in-place")]
 mod in_place;
 mod item_layout;
 mod items;
@@ -67,6 +68,7 @@ pub(crate) use elementwise::{
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use finished::{PlannedInRegisters, Role, planned_in_registers};
+#[cfg(feature = "in-place")]
 pub(crate) use in_place::{permute_elements, permute_items};
 pub(crate) use item_layout::ItemLayout;
 pub(crate) use items::{

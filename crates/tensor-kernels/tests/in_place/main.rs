@@ -1,6 +1,8 @@
 //! Permutations in place, against an oracle that moves items one by one into other memory. An
 //! allocator counts what they allocate, and fails on demand.
 
+#![cfg(feature = "in-place")]
+
 mod allocator;
 #[path = "../common/mod.rs"]
 mod common;

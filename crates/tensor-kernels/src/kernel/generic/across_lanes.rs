@@ -38,5 +38,6 @@ pub(in crate::kernel) trait FunnelShift: Vector {
 pub(in crate::kernel) trait UnzipLanes: Vector {
     /// The lanes of even number of both registers, `a0 a2 … b0 b2 …`, and those of odd number.
     /// Never called for registers of one lane.
+    #[cfg_attr(not(feature = "in-place"), expect(dead_code, reason = "only exchanges of tiles"))]
     fn unzip_lanes(self, other: Self) -> [Self; 2];
 }

@@ -1,19 +1,19 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
 use super::{
-    across_lanes::Pick,
-    copy, exchange,
-    finish::Keep,
-    gather, indexed, narrow_runs, picked_blocks,
-    register::{Registers, Vector},
-    row_writer, shuffled, stitch, transpose,
+    across_lanes::Pick, copy, finish::Keep, gather, indexed, narrow_runs, picked_blocks,
+    register::Registers, row_writer, shuffled, stitch, transpose,
 };
+#[cfg(feature = "in-place")]
+use super::{exchange, register::Vector};
+#[cfg(feature = "in-place")]
+use crate::kernel::tile_exchange::TileExchange;
 #[cfg(feature = "elementwise")]
 use crate::math::Fused;
 use crate::{
     kernel::{
         indexed_block::IndexedBlock, isa::Isa, narrow_runs::NarrowRuns, staged_rows::StagedRows,
-        tile_exchange::TileExchange, transpose_block::TransposeBlock, unit::Unit,
+        transpose_block::TransposeBlock, unit::Unit,
     },
     lane_shuffles::LaneShuffles,
     memory::Stores,
@@ -150,8 +150,10 @@ impl<R: Registers> Isa for R {
     }
 
     // Registers of one lane have not been measured.
+    #[cfg(feature = "in-place")]
     const EXCHANGED_BYTES: usize = if R::Native::LANES > 1 { R::Native::BYTES } else { 0 };
 
+    #[cfg(feature = "in-place")]
     #[inline(always)]
     unsafe fn exchange_tiles<L: Unit>(self, tiles: [*mut u8; 2], step: isize, how: TileExchange) {
         // SAFETY: this function's contract, for the same tiles.

@@ -4,6 +4,7 @@
 pub(super) mod across_lanes;
 mod byte_tiles;
 mod copy;
+#[cfg(feature = "in-place")]
 mod exchange;
 mod few_rows;
 mod finish;

@@ -1,6 +1,6 @@
 //! Tiles that change places, in a matrix whose other bytes stay.
 
-use super::{Isa, Kernel, TileExchange, Unit, dispatch, levels};
+use super::{super::TileExchange, Isa, Kernel, Unit, dispatch, levels};
 use crate::memory::CACHE_LINE;
 
 struct Call<L> {

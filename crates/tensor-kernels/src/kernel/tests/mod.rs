@@ -7,6 +7,7 @@
 mod blocks;
 #[cfg(feature = "elementwise")]
 mod computed_rows;
+#[cfg(feature = "in-place")]
 mod exchanged;
 mod flushed;
 mod indexed;
@@ -17,7 +18,7 @@ mod transposes;
 
 use std::fmt::Debug;
 
-use super::{Isa, Kernel, TileExchange, Unit, dispatch, short_fills, short_runs};
+use super::{Isa, Kernel, Unit, dispatch, short_fills, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},
