@@ -19,14 +19,17 @@ pub(crate) fn accounted<R: Send>(
     let (account, mut exec) = (Account::new(), *Exec::current().unwrap());
     exec.machine = Machine { grain: 1 << 10, ..exec.machine };
     if threads == 1 {
-        let work = || {
+        return on_new_thread(|| {
             account.join();
             work(account, &exec.serial())
-        };
-        return std::thread::scope(|scope| scope.spawn(work).join())
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
     }
     in_pool(threads, |_| account.join(), || work(account, &exec))
+}
+
+fn on_new_thread<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    std::thread::scope(|scope| scope.spawn(work).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Runs in a new pool, of which each thread has called `start`.
@@ -43,15 +46,17 @@ fn in_pool<R: Send>(
     pool.install(work)
 }
 
-/// Without the feature there is one thread.
+/// Without the feature a new thread does all the work.
 #[cfg(not(feature = "rayon"))]
 fn in_pool<R: Send>(
     _threads: usize,
     start: impl Fn(()) + Sync,
     work: impl FnOnce() -> R + Send,
 ) -> R {
-    start(());
-    work()
+    on_new_thread(|| {
+        start(());
+        work()
+    })
 }
 
 /// The oracle: the item at an index of the result is that at the same index of the source, counted
