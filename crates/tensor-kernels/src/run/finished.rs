@@ -41,8 +41,9 @@ use crate::{
     partition::par_run,
     plan::{GroupedStep, Inner, Work},
     tuning::{
-        MIN_FINISHED_ELEMENTS, MIN_PACKED_AND_FINISHED_ELEMENTS, MIN_SEVERAL_TRANSPOSED_BYTES,
-        MIN_SEVERAL_TRANSPOSED_SIDE, PACKED_IN_L2,
+        MIN_FINISHED_TILE, MIN_FINISHED_TILE_OF_SEVERAL, MIN_GROUPED_FINISHED_ELEMENTS,
+        MIN_PACKED_AND_FINISHED_ELEMENTS, MIN_PACKED_AND_FINISHED_TILE,
+        MIN_SEVERAL_TRANSPOSED_BYTES, MIN_SEVERAL_TRANSPOSED_SIDE, PACKED_IN_L2,
     },
 };
 
@@ -90,8 +91,9 @@ pub(super) fn pays_small<const N: usize>(result: &Layout, input: &Layout, width:
 
 /// Fewer results without gaps are computed in one row (`small`).
 #[inline]
-pub(super) fn has_enough_elements(result: &Layout) -> bool {
-    result.numel() >= MIN_FINISHED_ELEMENTS || !result.is_dense()
+pub(super) fn has_enough_elements<const N: usize>(result: &Layout) -> bool {
+    let by = if N == 2 { MIN_FINISHED_TILE } else { MIN_FINISHED_TILE_OF_SEVERAL };
+    result.numel() >= by.elements || !result.is_dense()
 }
 
 /// How an operation on operands of these layouts is computed in registers, for explanations; `None`
@@ -102,7 +104,7 @@ pub(crate) fn planned_in_registers<const N: usize>(
     layouts: &[&Layout; N],
     width: usize,
 ) -> Option<PlannedInRegisters<N>> {
-    if !has_enough_elements(layouts[0]) {
+    if !has_enough_elements::<N>(layouts[0]) {
         return None;
     }
     let way = Way::new(exec, op, layouts, width, &exec.machine)?;
@@ -267,7 +269,23 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
             let run = if is_tile { v } else { adjacent_in_source(work) };
             return u.min(v).min(run) >= register;
         }
-        u >= columns && v >= lane || is_tile && u >= lane && v >= register
+        (u >= columns && v >= lane || is_tile && u >= lane && v >= register)
+            && self.is_large(is_tile.then_some([u, v]))
+    }
+
+    /// Do transposes that compute take less time than copies and one row of all elements? They take
+    /// longer to start and to end, and for their last tile, as long as all stays in the caches.
+    fn is_large(&self, tile: Option<[usize; 2]>) -> bool {
+        let Some([u, v]) = tile else {
+            return self.layouts[0].numel() >= MIN_GROUPED_FINISHED_ELEMENTS;
+        };
+        let area = u.saturating_mul(v);
+        if self.roles.contains(&Role::Packed) {
+            return area >= MIN_PACKED_AND_FINISHED_TILE;
+        }
+        let by = if self.reads_others() { MIN_FINISHED_TILE_OF_SEVERAL } else { MIN_FINISHED_TILE };
+        let side = u.min(v);
+        area >= by.narrow_area || area >= by.area && side >= by.side
     }
 }
 

@@ -102,7 +102,7 @@ fn compute_in_one_row<const N: usize>(
     let order_of_inputs = order_of_inputs(&layouts, &rows, widths[0]);
     let in_order = order_of_inputs
         .is_some_and(|input| !finished::pays_small::<N>(result, layouts[input], widths[0]));
-    if finished::has_enough_elements(result)
+    if finished::has_enough_elements::<N>(result)
         && !in_order
         && finished::compute(exec, operation, all, &in_cache(&exec.machine))
     {

@@ -191,12 +191,37 @@ pub(crate) const MIN_TRANSPOSED_WITHOUT_PLAN: usize = 96;
 /// See [`MANY_ROW_ELEMENTS`].
 pub(crate) const LONG_ROW_ELEMENTS: usize = 64;
 
-/// The fewest elements that are computed in the registers that transpose them. Fewer are mostly
-/// copied by a list of offsets; looking for a transpose would take 30 to 40 ns more (Zen 5).
-pub(crate) const MIN_FINISHED_ELEMENTS: usize = 1024;
-
 /// The same if other operands are packed first, each of which is looked for.
 pub(crate) const MIN_PACKED_AND_FINISHED_ELEMENTS: usize = MAX_LISTED_ELEMENTS + 1;
+
+/// The smallest results that are computed in the registers that transpose them, in elements.
+pub(crate) struct LeastTransposes {
+    /// All elements. For fewer no transpose is looked for, which would take 30 to 70 ns (Zen 5).
+    pub(crate) elements: usize,
+    /// Those of one transpose, of which there may be a batch, and its shorter side.
+    pub(crate) area: usize,
+    pub(crate) side: usize,
+    /// Those of one with a shorter side.
+    pub(crate) narrow_area: usize,
+}
+
+/// See [`LeastTransposes`]: of an operation on one input. `relu` of 29 transposes of 5 by 13 floats
+/// takes 1.8 times as long in registers as a copy and one row, of 6 of 23 by 32 0.85 of it (Zen 5).
+pub(crate) const MIN_FINISHED_TILE: LeastTransposes =
+    LeastTransposes { elements: 2048, area: 400, side: 12, narrow_area: 1000 };
+
+/// The same with other inputs that lie as the result does. The sum of 42 by 42 floats takes 1.3
+/// times as long in registers, of 65 by 66 as long, of 123 by 122 0.9 of it (Zen 5).
+pub(crate) const MIN_FINISHED_TILE_OF_SEVERAL: LeastTransposes =
+    LeastTransposes { elements: 4096, area: 900, side: 5, narrow_area: 4096 };
+
+/// The fewest elements of one transpose for that if others are packed first. 88 by 13 take 1.25
+/// times as long in registers, 19 by 3978 0.84 of it (Zen 5).
+pub(crate) const MIN_PACKED_AND_FINISHED_TILE: usize = 8192;
+
+/// The fewest elements that are computed by transposes whose sides are groups of loops: up to 30 kB
+/// of floats take 1.1 to 1.4 times as long as copies and one row (Zen 5).
+pub(crate) const MIN_GROUPED_FINISHED_ELEMENTS: usize = 8192;
 
 /// The fewest bytes of results for which several inputs are transposed in registers, if they could
 /// be computed in their own order. The sum of two transposed matrices of 74 by 97 floats takes 0.66
