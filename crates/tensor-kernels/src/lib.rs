@@ -119,6 +119,7 @@ pub mod math;
 mod memory;
 mod nest;
 mod partition;
+mod picked_copy;
 mod plan;
 #[cfg(feature = "elementwise")]
 mod reduction_order;

@@ -67,6 +67,23 @@ pub(crate) const LISTED_COPY_NS: f64 = 30.0;
 /// See [`LISTED_COPY_NS`].
 pub(crate) const LISTED_ELEMENT_NS: f64 = 0.27;
 
+/// A copy by listed picks takes this long, in nanoseconds, and this long for each register of the
+/// result and each of its windows (Zen 5). Finding the plan is included.
+pub(crate) const PICKED_COPY_NS: f64 = 25.0;
+
+/// See [`PICKED_COPY_NS`].
+pub(crate) const PICKED_REGISTER_NS: f64 = 0.5;
+
+/// See [`PICKED_COPY_NS`].
+pub(crate) const PICKED_WINDOW_NS: f64 = 0.6;
+
+/// Where picks are predicted to take as long as the plan or its list, they take longer.
+pub(crate) const PICKED_FACTOR: f64 = 1.2;
+
+/// The picks of a copy are listed when it is repeated for this time: that takes as long as some 30
+/// copies.
+pub(crate) const PICKED_FROM_REPEAT: u8 = 8;
+
 /// Shorter runs are copied in blocks of two loops, so that little is done per run. Rows of 256
 /// bytes in cache take 20.5 µs, and 26.9 µs if all loops are walked for each row.
 pub(crate) const SHORT_RUN_BYTES: usize = 1024;

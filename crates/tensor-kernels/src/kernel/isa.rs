@@ -14,7 +14,8 @@ use super::{
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
 use crate::{
-    lane_shuffles::LaneShuffles, memory::Stores, nest::Loop, register_picks::RegisterPicks,
+    lane_shuffles::LaneShuffles, memory::Stores, nest::Loop, picked_copy::PickedCopy,
+    register_picks::RegisterPicks,
 };
 
 /// An instruction set for which work can be compiled.
@@ -282,6 +283,18 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         blocks: Loop<2>,
     ) {
         let _ = (src, dst, picks, blocks);
+        unreachable!("no instruction picks elements out of two registers")
+    }
+
+    /// Copies elements by listed picks. Only for levels that [pick](Self::PICKS).
+    ///
+    /// # Safety
+    ///
+    /// M1 for all bytes from the lowest element of the source to the highest, M2 for the result,
+    /// M3. The elements are of type `L`, the first of each at `src` and `dst`.
+    #[inline(always)]
+    unsafe fn copy_picked<L: Unit>(self, src: *const L, dst: *mut L, picks: &PickedCopy) {
+        let _ = (src, dst, picks);
         unreachable!("no instruction picks elements out of two registers")
     }
 

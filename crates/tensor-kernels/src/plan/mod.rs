@@ -35,8 +35,8 @@ pub(crate) use block::{Access, Area, Extent};
 pub use copy::CostTerm;
 pub(crate) use copy::{
     Along, Comparison, Grouped, GroupedStep, Inner, Lines, Listing, PlannedCopy, Runs, Shuffled,
-    ShuffledBy, Side, StreamScratch, Streamed, Work, picks, rows_inside, shuffles, source_order,
-    source_tile,
+    ShuffledBy, Side, StreamScratch, Streamed, WIDEST_VECTOR, Work, picks, rows_inside, shuffles,
+    source_order, source_tile,
 };
 #[cfg(feature = "elementwise")]
 pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile};

@@ -6,12 +6,13 @@ use tensor_core::{Element, Result, ViewRef, ViewRefMut};
 use super::{
     blocked,
     grouped::{Blocks, Table},
+    listed::{can_pick, run_listed, run_picked},
     operands::{CopyTarget, OperandPtr, OperandPtrs},
     packed_source,
     plan_cache::{self, Kept, Planned},
     shuffled::ShuffledTask,
     stream,
-    tiny::{copy_listed, copy_tiny, has_few_rows, is_tiny},
+    tiny::{copy_tiny, has_few_rows, is_tiny},
     walk::iterations,
     workspace::{Hold, Scratch, with_scratch},
 };
@@ -21,7 +22,7 @@ use crate::{
     memory::Stores,
     nest::{Loop, check_shapes},
     partition::par_run,
-    plan::{Grouped, Inner, Listing, Work},
+    plan::{Grouped, Inner, Work},
     tuning::MAX_SHORT_FILL,
 };
 
@@ -102,36 +103,22 @@ pub(super) unsafe fn run_kept(
     kept: Kept<'_>,
     (result, operand): (*mut u8, OperandPtr<'_>),
 ) {
+    let [dst, src] = copy.starts();
+    let (dst, src) = (result.wrapping_add(dst), operand.base.cast_const().wrapping_add(src));
+    if let Some(picks) = kept.picks
+        && can_pick(simd, operand)
+    {
+        // SAFETY: the picks are those of the source's elements, and the gaps between them can be
+        // read; the destination is contiguous. This function's contract says that they can be used.
+        return unsafe { run_picked(simd, copy.width, picks, (dst, src)) };
+    }
     let Some(listing) = kept.listing else {
         let operands = OperandPtrs::new([OperandPtr::at(result, false), operand]);
         return run(simd, kept.work, &operands.moved(kept.behind));
     };
-    let [dst, src] = copy.starts();
-    let (dst, src) = (result.wrapping_add(dst), operand.base.cast_const().wrapping_add(src));
     // SAFETY: the list has the offsets of the source's elements from its first one on; the
     // destination is contiguous. This function's contract says that they can be used.
     unsafe { run_listed(copy.width, listing, dst, src) };
-}
-
-/// Copies elements of `width` bytes by a list of their offsets in the source.
-///
-/// # Safety
-/// Each offset of the list can be read at `src`, and as many elements be written at `dst`. They do
-/// not overlap.
-#[inline]
-pub(super) unsafe fn run_listed(width: usize, listing: &Listing, dst: *mut u8, src: *const u8) {
-    match width {
-        // SAFETY: this function's contract.
-        1 => unsafe { copy_listed::<u8>(listing, src, dst) },
-        // SAFETY: this function's contract.
-        2 => unsafe { copy_listed::<u16>(listing, src.cast(), dst.cast()) },
-        // SAFETY: this function's contract.
-        4 => unsafe { copy_listed::<u32>(listing, src.cast(), dst.cast()) },
-        // SAFETY: this function's contract.
-        8 => unsafe { copy_listed::<u64>(listing, src.cast(), dst.cast()) },
-        // SAFETY: this function's contract; other widths are not listed.
-        _ => unsafe { copy_listed::<u128>(listing, src.cast(), dst.cast()) },
-    }
 }
 
 /// Runs `work`, which the callers have planned for the layouts of the views behind `operands` (C1).

@@ -15,11 +15,13 @@
 //! both, `mul_add` of three 0.73 (Zen 5).
 
 mod roles;
+mod values;
 
 use tensor_core::Layout;
 
 pub(crate) use roles::Role;
 use roles::roles;
+use values::Values;
 
 use super::{
     blocked,
@@ -122,35 +124,6 @@ pub(crate) struct PlannedInRegisters<const N: usize> {
     pub(crate) scratch_bytes: usize,
     /// The copy that computes.
     pub(crate) work: Work,
-}
-
-/// An element repeated for a register.
-#[repr(align(64))]
-#[derive(Clone, Copy)]
-struct Value([u8; REGISTER_BYTES]);
-
-/// Those of up to two operands.
-struct Values([Value; 2]);
-
-impl Default for Values {
-    fn default() -> Self {
-        Self([Value([0; REGISTER_BYTES]); 2])
-    }
-}
-
-impl Value {
-    /// # Safety
-    /// `width` bytes can be read at `value`.
-    unsafe fn fill(&mut self, value: *const u8, width: usize) {
-        let (first, rest) = self.0.split_at_mut(width);
-        for (at, byte) in first.iter_mut().enumerate() {
-            // SAFETY: readable by this function's contract.
-            *byte = unsafe { value.wrapping_add(at).read() };
-        }
-        for copy in rest.chunks_exact_mut(width) {
-            copy.copy_from_slice(first);
-        }
-    }
 }
 
 /// An operation whose transposed operand is copied by some plan: what is decided without the
@@ -277,7 +250,9 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
     /// longer to start and to end, and for their last tile, as long as all stays in the caches.
     fn is_large(&self, tile: Option<[usize; 2]>) -> bool {
         let Some([u, v]) = tile else {
-            return self.layouts[0].numel() >= MIN_GROUPED_FINISHED_ELEMENTS;
+            let has_others = self.roles[1..].iter().any(|role| *role != Role::Transposed);
+            return self.layouts[0].numel()
+                >= MIN_GROUPED_FINISHED_ELEMENTS[usize::from(has_others)];
         };
         let area = u.saturating_mul(v);
         if self.roles.contains(&Role::Packed) {

@@ -14,13 +14,15 @@ use std::{
 use tensor_core::{Element, Error, Layout, Result, TensorViewMutBase, ViewRef, ViewRefMut};
 
 use super::{
-    copy::{execute, run_listed},
+    copy::execute,
+    listed::{can_pick, run_listed, run_picked},
     operands::{CopyTarget, OperandPtrs},
     tiny::{MAX_TINY_DIMS, has_few_rows, is_tiny, sort_longest_innermost, walk, walk_rows},
 };
 use crate::{
     exec::{Exec, Machine},
     nest::{Loop, Nest},
+    picked_copy::PickedCopy,
     plan::{Listing, PlannedCopy},
     tuning::FEW_ROWS_BYTES,
 };
@@ -45,6 +47,8 @@ enum ShortCut {
     Loops { starts: [isize; 2], loops: [Loop<2>; MAX_TINY_DIMS] },
     /// By a list of the source offsets, if one thread copies all.
     Listed { starts: [isize; 2], listing: Listing },
+    /// By picks, on the same condition, and if the gaps between the source's elements can be read.
+    Picked { starts: [isize; 2], picks: PickedCopy },
 }
 
 impl ShortCut {
@@ -71,11 +75,15 @@ impl ShortCut {
         }
     }
 
-    /// By a list, if that takes less time than the plan.
+    /// By a list or by picks, if that takes less time than the plan.
     fn listed(planned: &PlannedCopy, starts: [isize; 2], machine: &Machine) -> Self {
         let (from, to, width) = planned.operands();
         let listing = Listing::reserved(from, to, width, planned.work(), machine)
             .and_then(|mut listing| listing.fill(from).then_some(listing));
+        let others = (planned.work(), listing.as_ref());
+        if let Some(picks) = Listing::picks([from, to], width, others, machine) {
+            return Self::Picked { starts, picks };
+        }
         listing.map_or(Self::None, |listing| Self::Listed { starts, listing })
     }
 }
@@ -155,6 +163,16 @@ impl KeptCopy {
                 // SAFETY: the list has the offsets of the source's elements from its first one on;
                 // the destination is contiguous. C1, with O1 and O3 for both.
                 unsafe { run_listed(width, listing, dst, src) };
+            }
+            ShortCut::Picked { starts, picks }
+                if exec.tasks(self.planned.operands().1.numel() * width) <= 1
+                    && can_pick(exec.simd(), operands.0[1]) =>
+            {
+                let [dst, src] = first_elements(operands, *starts, width);
+                // SAFETY: the picks are those of the source's elements from its first one on, and
+                // the gaps between them can be read; the destination is contiguous. C1, with O1 to
+                // O4 for both.
+                unsafe { run_picked(exec.simd(), width, picks, (dst, src)) };
             }
             _ => execute(exec, self.planned.work(), &operands),
         }
@@ -260,6 +278,7 @@ mod tests {
             ShortCut::Rows { .. } => "rows",
             ShortCut::Loops { .. } => "loops",
             ShortCut::Listed { .. } => "listed",
+            ShortCut::Picked { .. } => "picked",
         }
     }
 

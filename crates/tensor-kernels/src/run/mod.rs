@@ -29,6 +29,7 @@ mod kept_copy;
 mod levels;
 #[cfg(feature = "elementwise")]
 mod line_writer;
+mod listed;
 mod offsets;
 mod operands;
 #[cfg(feature = "elementwise")]

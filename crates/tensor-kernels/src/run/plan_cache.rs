@@ -14,7 +14,9 @@ use tensor_core::Layout;
 use super::plan_slot::{Slot, empty_slot, make_first};
 use crate::{
     exec::Machine,
+    picked_copy::PickedCopy,
     plan::{Listing, Work},
+    tuning::PICKED_FROM_REPEAT,
 };
 
 /// Slots for the plans that a thread keeps.
@@ -44,6 +46,10 @@ struct Entry {
     work: Work,
     /// If a copy by a list of the source offsets is faster. It is filled when the copy is repeated.
     listing: Option<Listing>,
+    /// If a copy by picks is faster still. They are listed when the copy has often been repeated.
+    picks: Option<PickedCopy>,
+    /// How often it has been repeated, up to [`PICKED_FROM_REPEAT`].
+    repeats: u8,
 }
 
 /// A plan as it is kept.
@@ -52,6 +58,8 @@ pub(super) struct Kept<'a> {
     pub(super) work: &'a Work,
     /// The source offsets, if a copy by them is faster.
     pub(super) listing: Option<&'a Listing>,
+    /// The picks, if a copy by them is faster still.
+    pub(super) picks: Option<&'a PickedCopy>,
     /// The bytes by which destination and source lie behind the starts of the plan.
     pub(super) behind: [isize; 2],
 }
@@ -72,11 +80,14 @@ pub(super) fn with_plan<R>(copy: &Planned<'_>, run: impl FnOnce(Kept<'_>) -> R) 
         let entry = copy.entry(&mut plans[copy.slot()])?;
         let run = run.take()?;
         let listing = entry.listing.as_ref().filter(|listing| !listing.offsets().is_empty());
-        Some(run(Kept { work: &entry.work, listing, behind: copy.behind(entry.offsets) }))
+        let (work, picks, behind) = (&entry.work, entry.picks.as_ref(), copy.behind(entry.offsets));
+        Some(run(Kept { work, listing, picks, behind }))
     });
     match (found, run) {
         (Ok(Some(result)), _) => result,
-        (_, Some(run)) => run(Kept { work: &copy.work(), listing: None, behind: [0; 2] }),
+        (_, Some(run)) => {
+            run(Kept { work: &copy.work(), listing: None, picks: None, behind: [0; 2] })
+        }
         (_, None) => unreachable!("`run` is taken only to be called"),
     }
 }
@@ -91,14 +102,8 @@ impl Planned<'_> {
     fn entry<'s>(&self, slot: &'s mut Slot<Entry>) -> Option<&'s mut Entry> {
         match slot[0].first_mut().filter(|entry| entry.is_for(self)) {
             None => make_first(slot, |entry| entry.is_for(self), |place| self.new_entry(place))?,
-            Some(Entry { listing, .. }) => {
-                if listing
-                    .as_mut()
-                    .is_some_and(|list| list.offsets().is_empty() && !list.fill(self.from))
-                {
-                    *listing = None;
-                }
-            }
+            Some(entry) if entry.repeats < PICKED_FROM_REPEAT => entry.repeated(self),
+            Some(_) => {}
         }
         slot[0].first_mut()
     }
@@ -116,7 +121,8 @@ impl Planned<'_> {
         let offsets = [self.to.offset(), self.from.offset()];
         let (width, machine, work) = (self.width, *self.machine, self.work());
         let listing = Listing::reserved(self.from, self.to, width, &work, &machine);
-        place.push(Entry { ndim, dims, width, machine, offsets, work, listing });
+        let (picks, repeats) = (None, 0);
+        place.push(Entry { ndim, dims, width, machine, offsets, work, listing, picks, repeats });
         Some(())
     }
 
@@ -161,6 +167,20 @@ pub(super) const HASH_FACTORS: [u64; 3] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 impl Entry {
+    /// Lists what a repeated copy needs.
+    #[cold]
+    fn repeated(&mut self, copy: &Planned<'_>) {
+        self.repeats += 1;
+        if self.repeats == 1 {
+            let fill = |mut listing: Listing| listing.fill(copy.from).then_some(listing);
+            self.listing = self.listing.take().and_then(fill);
+        }
+        if self.repeats == PICKED_FROM_REPEAT {
+            let (layouts, others) = ([copy.from, copy.to], (&self.work, self.listing.as_ref()));
+            self.picks = Listing::picks(layouts, copy.width, others, copy.machine);
+        }
+    }
+
     /// Was the plan made for this copy, apart from the offsets?
     #[inline]
     fn is_for(&self, copy: &Planned<'_>) -> bool {

@@ -208,7 +208,7 @@ pub(crate) struct LeastTransposes {
 /// See [`LeastTransposes`]: of an operation on one input. `relu` of 29 transposes of 5 by 13 floats
 /// takes 1.8 times as long in registers as a copy and one row, of 6 of 23 by 32 0.85 of it (Zen 5).
 pub(crate) const MIN_FINISHED_TILE: LeastTransposes =
-    LeastTransposes { elements: 2048, area: 400, side: 12, narrow_area: 1000 };
+    LeastTransposes { elements: 1536, area: 400, side: 12, narrow_area: 1000 };
 
 /// The same with other inputs that lie as the result does. The sum of 42 by 42 floats takes 1.3
 /// times as long in registers, of 65 by 66 as long, of 123 by 122 0.9 of it (Zen 5).
@@ -219,9 +219,10 @@ pub(crate) const MIN_FINISHED_TILE_OF_SEVERAL: LeastTransposes =
 /// times as long in registers, 19 by 3978 0.84 of it (Zen 5).
 pub(crate) const MIN_PACKED_AND_FINISHED_TILE: usize = 8192;
 
-/// The fewest elements that are computed by transposes whose sides are groups of loops: up to 30 kB
-/// of floats take 1.1 to 1.4 times as long as copies and one row (Zen 5).
-pub(crate) const MIN_GROUPED_FINISHED_ELEMENTS: usize = 8192;
+/// The fewest elements that are computed by transposes whose sides are groups of loops, of one
+/// input and with others: up to 30 kB of floats with others take 1.1 to 1.4 times as long as copies
+/// and one row, `relu` of 25 kB 0.84 of the time (Zen 5).
+pub(crate) const MIN_GROUPED_FINISHED_ELEMENTS: [usize; 2] = [4096, 8192];
 
 /// The fewest bytes of results for which several inputs are transposed in registers, if they could
 /// be computed in their own order. The sum of two transposed matrices of 74 by 97 floats takes 0.66

@@ -1,11 +1,13 @@
 //! Implements every kernel of [`Isa`] for every instruction set with [`Registers`].
 
+#[cfg(feature = "in-place")]
+use super::exchange;
+#[cfg(any(feature = "elementwise", feature = "in-place"))]
+use super::register::Vector;
 use super::{
     across_lanes::Pick, copy, finish::Keep, gather, indexed, narrow_runs, picked_blocks,
-    register::Registers, row_writer, shuffled, stitch, transpose,
+    picked_copy, register::Registers, row_writer, shuffled, stitch, transpose,
 };
-#[cfg(feature = "in-place")]
-use super::{exchange, register::Vector};
 #[cfg(feature = "in-place")]
 use crate::kernel::tile_exchange::TileExchange;
 #[cfg(feature = "elementwise")]
@@ -18,6 +20,7 @@ use crate::{
     lane_shuffles::LaneShuffles,
     memory::Stores,
     nest::Loop,
+    picked_copy::PickedCopy,
     register_picks::RegisterPicks,
 };
 
@@ -203,6 +206,12 @@ impl<R: Registers> Isa for R {
     ) {
         // SAFETY: M1 to M3 hold for the blocks, by this function's contract.
         unsafe { picked_blocks::blocks(self, src, dst, picks, blocks) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_picked<L: Unit>(self, src: *const L, dst: *mut L, picks: &PickedCopy) {
+        // SAFETY: M1 to M3 hold for the copy, by this function's contract.
+        unsafe { picked_copy::copy(self, src, dst, picks) }
     }
 
     #[inline(always)]

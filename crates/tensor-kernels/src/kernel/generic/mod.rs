@@ -19,6 +19,7 @@ mod isa;
 mod narrow_runs;
 mod pick;
 mod picked_blocks;
+mod picked_copy;
 pub(super) mod register;
 mod row_writer;
 mod shuffled;

@@ -13,6 +13,7 @@ mod flushed;
 mod indexed;
 mod nested_runs;
 mod picked;
+mod picked_copy;
 mod shuffled;
 mod transposes;
 

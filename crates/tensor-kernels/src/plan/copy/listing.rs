@@ -7,10 +7,11 @@
 
 use tensor_core::Layout;
 
-use super::Work;
+use super::{Work, rates::WIDEST_VECTOR};
 use crate::{
     exec::Machine,
-    tuning::{LISTED_COPY_NS, LISTED_ELEMENT_NS, MAX_LISTED_ELEMENTS},
+    picked_copy::PickedCopy,
+    tuning::{LISTED_COPY_NS, LISTED_ELEMENT_NS, MAX_LISTED_ELEMENTS, PICKED_FACTOR},
 };
 
 /// For each element of a contiguous result, how many elements its source lies behind the first one.
@@ -33,6 +34,27 @@ impl Listing {
             return None;
         }
         Self::of_len(len)
+    }
+
+    /// The picks of a copy, if they take less time than its list, or without one than its plan.
+    /// They are looked for register by register, which takes as long as some 30 copies.
+    pub(crate) fn picks(
+        [from, to]: [&Layout; 2],
+        width: usize,
+        (work, listing): (&Work, Option<&Self>),
+        machine: &Machine,
+    ) -> Option<PickedCopy> {
+        let picks = machine.vector == WIDEST_VECTOR && to.is_contiguous();
+        if !picks || !PickedCopy::suits(from.numel(), width) {
+            return None;
+        }
+        let ns = match listing {
+            Some(_) => Self::predicted_ns(from.numel()),
+            None => work.predicted_ns(machine),
+        };
+        let mut listing = Self::of_len(from.numel())?;
+        let picks = listing.fill(from).then(|| PickedCopy::new(&listing.0, width)).flatten();
+        picks.filter(|picks| picks.predicted_ns() * PICKED_FACTOR < ns)
     }
 
     /// The list of the source's offsets in loops over scratch, if copying by it takes less time

@@ -45,6 +45,7 @@ pub use explain::CostTerm;
 pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use listing::Listing;
 pub(crate) use packed_source::{source_order, source_tile};
+pub(crate) use rates::WIDEST_VECTOR;
 pub(crate) use scratch::Comparison;
 pub(crate) use shuffled::{Shuffled, ShuffledBy, picks, shuffles};
 pub(crate) use stream_scratch::StreamScratch;

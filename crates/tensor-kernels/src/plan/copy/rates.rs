@@ -65,7 +65,7 @@ impl Rates {
 }
 
 /// The bytes of an AVX-512 register.
-pub(super) const WIDEST_VECTOR: usize = 64;
+pub(crate) const WIDEST_VECTOR: usize = 64;
 
 /// Zen 5, AVX-512. The rates of kernels and of the first two levels are fitted to 6,300 plans of
 /// 850 layouts. Those of memory are estimated from pairs of layouts that differ in one term,

@@ -21,6 +21,7 @@ use tensor_core::{Element, Error, Layout, ReductionShape, Result, ViewRefMut};
 use super::{
     copy,
     levels::{Level, Levels},
+    listed,
     operands::{Erased, OperandPtr, OperandPtrs},
     workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
 };
@@ -214,7 +215,7 @@ impl<'a> Run<'a> {
         let from = input.base.cast_const();
         match &part.listing {
             // SAFETY: R1 for the part's elements of the input; the scratch holds as many.
-            Some(listing) => unsafe { copy::run_listed(widths.input, listing, to, from) },
+            Some(listing) => unsafe { listed::run_listed(widths.input, listing, to, from) },
             // SAFETY: as above.
             None => unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) },
         }
