@@ -78,33 +78,34 @@ impl PickedCopy {
         if !Self::suits(from.len(), width) || last < lowest || !is_near {
             return None;
         }
-        let (mut groups, mut start) = ([const { PickedRegisters::EMPTY }; MAX_WINDOWS], 0);
+        let mut listed = ListedRegisters::default();
+        let registers = from.len().div_ceil(per_register);
+        listed.windows.try_reserve_exact(registers).ok()?;
+        listed.registers.places.try_reserve_exact(registers * (1 + MAX_WINDOWS)).ok()?;
+        let mut start = 0;
         loop {
-            let register = &from[start..][..per_register];
-            push_register(&mut groups, start, register, width, last as i32)?;
-            let windows = groups.iter().map(|group| group.indices.len()).sum::<usize>();
-            if windows > MAX_ALL_PICKS {
-                return None;
-            }
+            listed.push(start, &from[start..][..per_register], width, last as i32)?;
             if start + per_register == from.len() {
-                return Self::of_groups(&groups);
+                return Self::sorted(&listed);
             }
             // The last two registers may overlap.
             start = (start + per_register).min(from.len() - per_register);
         }
     }
 
-    fn of_groups(groups: &[PickedRegisters; MAX_WINDOWS]) -> Option<Self> {
-        let mut all = Self::default();
-        let PickedRegisters { places, indices } = &mut all.registers;
-        places.try_reserve_exact(groups.iter().map(|group| group.places.len()).sum()).ok()?;
-        indices.try_reserve_exact(groups.iter().map(|group| group.indices.len()).sum()).ok()?;
-        for ((group, count), windows) in groups.iter().zip(&mut all.counts).zip(1..) {
-            places.extend_from_slice(&group.places);
-            indices.extend_from_slice(&group.indices);
-            *count = group.indices.len() / picks_of(windows);
+    fn sorted(listed: &ListedRegisters) -> Option<Self> {
+        let mut sorted = Self::default();
+        let PickedRegisters { places, indices } = &mut sorted.registers;
+        places.try_reserve_exact(listed.registers.places.len()).ok()?;
+        indices.try_reserve_exact(listed.registers.indices.len()).ok()?;
+        for (count, windows) in sorted.counts.iter_mut().zip(1..) {
+            for (_, of_register) in listed.iter().filter(|(of, _)| *of == windows) {
+                places.extend_from_slice(of_register.0);
+                indices.extend_from_slice(of_register.1);
+                *count += 1;
+            }
         }
-        Some(all)
+        Some(sorted)
     }
 
     /// The predicted time, in nanoseconds.
@@ -134,56 +135,63 @@ impl PickedCopy {
     }
 }
 
-impl PickedRegisters {
-    const EMPTY: Self = Self { places: Vec::new(), indices: Vec::new() };
+/// Registers in the order of the result.
+#[derive(Default)]
+struct ListedRegisters {
+    registers: PickedRegisters,
+    /// The number of windows of each.
+    windows: Vec<usize>,
 }
 
-/// Adds the register that begins with element `start` of the result, whose elements are `from`, to
-/// the group of its number of windows. No window starts behind element `last`. `None` if there are
-/// too many, or without memory.
-fn push_register(
-    groups: &mut [PickedRegisters; MAX_WINDOWS],
-    start: usize,
-    from: &[i32],
-    width: usize,
-    last: i32,
-) -> Option<()> {
-    let mut left: SmallVec<[i32; REGISTER_BYTES / 2]> = SmallVec::from_slice(from);
-    let mut places: SmallVec<[i32; 1 + MAX_WINDOWS]> = SmallVec::new();
-    let mut indices: SmallVec<[PickIndex; MAX_WINDOWS]> = SmallVec::new();
-    places.push((start * width) as i32);
-    let mut index = PickIndex([0; REGISTER_BYTES]);
-    while let Some(&lowest) = left.iter().filter(|&&at| at != FOUND).min() {
-        let windows = places.len() - 1;
-        if windows == MAX_WINDOWS {
-            return None;
-        }
-        let window = lowest.min(last);
-        let behind = if windows > 0 { from.len() } else { 0 };
-        for (to, at) in left.iter_mut().enumerate().filter(|(_, at)| **at != FOUND) {
-            let in_window = at.wrapping_sub(window) as u32 as usize;
-            if in_window < from.len() {
-                index.0[to * width] = (behind + in_window) as u8;
-                *at = FOUND;
+impl ListedRegisters {
+    /// Adds the register that begins with element `start` of the result, whose elements are `from`
+    /// and whose places there is room for. No window starts behind element `last`. `None` if there
+    /// are too many, or without memory.
+    fn push(&mut self, start: usize, from: &[i32], width: usize, last: i32) -> Option<()> {
+        let mut left: SmallVec<[i32; REGISTER_BYTES / 2]> = SmallVec::from_slice(from);
+        let PickedRegisters { places, indices } = &mut self.registers;
+        indices.try_reserve(MAX_WINDOWS).ok()?;
+        places.push((start * width) as i32);
+        let (mut index, mut windows) = (PickIndex([0; REGISTER_BYTES]), 0);
+        while let Some(&lowest) = left.iter().filter(|&&at| at != FOUND).min() {
+            if windows == MAX_WINDOWS || indices.len() == MAX_ALL_PICKS {
+                return None;
+            }
+            let window = lowest.min(last);
+            let behind = if windows > 0 { from.len() } else { 0 };
+            for (to, at) in left.iter_mut().enumerate().filter(|(_, at)| **at != FOUND) {
+                let in_window = at.wrapping_sub(window) as u32 as usize;
+                if in_window < from.len() {
+                    index.0[to * width] = (behind + in_window) as u8;
+                    *at = FOUND;
+                }
+            }
+            places.push(window * width as i32);
+            windows += 1;
+            if windows > 1 {
+                indices.push(index);
+                // What has been picked stays where it is.
+                let found = left.iter().enumerate().filter(|(_, at)| **at == FOUND);
+                found.for_each(|(to, _)| index.0[to * width] = to as u8);
             }
         }
-        places.push(window * width as i32);
-        if windows > 0 {
+        if windows == 1 {
             indices.push(index);
-            // What has been picked stays where it is.
-            let found = left.iter().enumerate().filter(|(_, at)| **at == FOUND);
-            found.for_each(|(to, _)| index.0[to * width] = to as u8);
         }
+        self.windows.push(windows);
+        Some(())
     }
-    if indices.is_empty() {
-        indices.push(index);
+
+    /// Each register, with its number of windows.
+    fn iter(&self) -> impl Iterator<Item = (usize, PickedGroup<'_>)> {
+        let (mut places, mut indices) = (&self.registers.places[..], &self.registers.indices[..]);
+        self.windows.iter().map(move |&windows| {
+            let (of_places, of_indices);
+            (of_places, places) = places.split_at(1 + windows);
+            (of_indices, indices) = indices.split_at(picks_of(windows));
+            (windows, (of_places, of_indices))
+        })
     }
-    let group = &mut groups[places.len() - 2];
-    group.places.try_reserve(places.len()).ok()?;
-    group.indices.try_reserve(indices.len()).ok()?;
-    group.places.extend_from_slice(&places);
-    group.indices.extend_from_slice(&indices);
-    Some(())
 }
 
 #[cfg(test)]

@@ -190,9 +190,9 @@ fn a_small_copy_or_operation_allocates_nothing() {
             into(&|out| map_inplace(exec, out, |x| x + 1.0)),
         ];
         assert_eq!(counts, [0; 5], "{layout:?}");
-        // A kept plan may have a list of offsets, which is allocated when the plan is made.
+        // A kept plan may have a list of offsets, or of picks, which grows while it is made.
         let new = || CopyPlan::new(&layout, &dense, 4, &Machine::REFERENCE).unwrap();
-        assert!(allocations(new) <= 1, "plan of {layout:?}");
+        assert!(allocations(new) <= 10, "plan of {layout:?}");
         let plan = new();
         assert_eq!(into(&|out| plan.run(exec, &a, out)), 0, "run of the plan of {layout:?}");
     }

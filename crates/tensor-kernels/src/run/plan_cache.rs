@@ -5,7 +5,9 @@
 //! compared, so the parts of a batch share a plan.
 //!
 //! Plans are found by a hash: a thread has [`SLOTS`] slots, of [up to four plans](super::plan_slot)
-//! of about 1 KiB each.
+//! of about 1 KiB each. One of few elements has a list of their offsets, or the picks of its
+//! registers ([`PickedCopy`]), which take up to 28 KiB and are listed when it has been repeated
+//! [`PICKED_FROM_REPEAT`] times.
 
 use std::cell::RefCell;
 

@@ -108,7 +108,7 @@ impl<'a> Scratch<'a> {
     ///
     /// # Panics
     /// If there are fewer bytes.
-    #[cfg(feature = "in-place")]
+    #[cfg(any(feature = "elementwise", feature = "in-place"))]
     pub(super) fn split_at(self, bytes: usize) -> (Scratch<'a>, Scratch<'a>) {
         assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
         let rest = self.start.wrapping_add(bytes);

@@ -8,7 +8,7 @@
 //! a cache line are shuffled (`shuffled`). The plan with the least predicted time is taken
 //! (`cost`), from what its kernel does (`kernel`), from the cache lines (`footprint`) that its
 //! loops touch (`traversal`), and from what these take on the machine (`rates`). A small copy whose
-//! plan is slow can be run by a list of offsets instead (`listing`).
+//! plan is slow can be run by a list of offsets, or of picks, instead (`listing`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.
