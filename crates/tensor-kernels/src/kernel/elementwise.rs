@@ -340,7 +340,8 @@ macro_rules! row_in_blocks {
 /// Chooses the loop by which inputs are scalars. Arguments: `[inputs not decided yet] [decided
 /// inputs]`.
 macro_rules! rows {
-    // If all other inputs are scalars the last one is not: see `input_to_repeat`.
+    // If all other inputs are scalars the last one is not, or rows have one element: see
+    // `input_to_repeat`.
     ($self:ident, $block:ident, $out:ident $out_step:ident,
         [$input:ident $step:ident: $type:ident = $is_scalar:ident]
         [$(($other:ident $other_step:ident: $other_type:ident, true))+]) => {
@@ -390,8 +391,8 @@ macro_rules! rows {
             } else {
                 each!($out, len, at => $self.0.call::<I::FmaMode>(
                     // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a
-                    // scalar. A scalar that is read as a row is the input that `input_to_repeat`
-                    // would name, so `len` is 1.
+                    // scalar. A scalar is read as a row where all inputs are scalars, but then `len`
+                    // is 1, as `input_to_repeat` is `None`.
                     $(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             }
             $out = $out.wrapping_byte_offset($out_step);

@@ -204,11 +204,13 @@ impl<const N: usize> Call<'_, N> {
         // If the element does not fit the buffer, one result is computed at a time, and nothing is
         // repeated.
         let capacity = if Buffer::takes(width) { BOUNCE_BUFFER_BYTES / width } else { 1 };
-        self.parts(block, capacity, |part| {
-            let (row, mut inside) = (part.len * width, part);
+        let is_same = block.row_strides[k] == 0;
+        let compute = |part: RowBlock<N>| {
+            let row = if is_same { 0 } else { part.len * width };
+            let mut inside = part;
             if capacity > 1 {
                 // SAFETY: the contract of `compute`: the scalar of each row can be read. The rows
-                // fit into the buffer, which overlaps no operand.
+                // fit into the buffer, which overlaps no operand: of equal ones there is one.
                 unsafe { repeat_rows(&part, k, width, start) };
                 inside.is_scalar[k] = false;
                 (inside.ptrs[k], inside.row_strides[k]) = (start, row as isize);
@@ -217,7 +219,14 @@ impl<const N: usize> Call<'_, N> {
             // elements a row in the buffer, which `takes` has found aligned, so `input_to_repeat`
             // is `None`.
             unsafe { self.compute_rows(&inside) };
-        });
+        };
+        if !is_same || capacity == 1 {
+            return self.parts(block, capacity, compute);
+        }
+        for i in (0..block.len).step_by(capacity) {
+            let len = capacity.min(block.len - i);
+            compute(self.part(block, (0, block.rows), (i, len)));
+        }
     }
 
     /// Calls `each` with parts of at most `capacity` elements: several whole rows, or a part of one
@@ -293,13 +302,14 @@ unsafe fn copy_row(from: *const u8, to: *mut u8, bytes: usize) {
 }
 
 /// Writes rows from `to` on, one after the other. Each repeats the scalar that input `k` has for
-/// it.
+/// it; if that is the same for all there is one row.
 ///
 /// # Safety
-/// The scalar of each row can be read. `rows * len` elements can be written from `to` on, which
-/// overlaps none of them.
+/// The scalar of each row can be read. These rows of `len` elements can be written from `to` on,
+/// which overlaps none of them.
 unsafe fn repeat_rows<const N: usize>(part: &RowBlock<N>, k: usize, width: usize, to: *mut u8) {
-    for j in 0..part.rows {
+    let rows = if part.row_strides[k] == 0 { 1 } else { part.rows };
+    for j in 0..rows {
         let from = part.ptrs[k].wrapping_offset(j as isize * part.row_strides[k]);
         let row = to.wrapping_add(j * part.len * width);
         // SAFETY: the scalar of row `j` can be read, and row `j` of the buffer be written.
@@ -353,6 +363,27 @@ mod tests {
             for (at, &x) in sum.iter().enumerate() {
                 assert_eq!(x, 2.0 * (at / len) as f32, "{len} elements a row, element {at}");
             }
+        }
+    }
+
+    #[test]
+    fn one_value_for_all_rows_is_combined_with_values_that_differ() {
+        let exec = Exec::current().unwrap();
+        for len in [2, 3, 100, LONG] {
+            let rows = Tensor::arange(1.0f32, 8.0, 1.0).unwrap().view([7, 1]).unwrap();
+            let rows = rows.expand([7, len as isize]).unwrap();
+            let two = Tensor::full([1, 1], 2.0f32).unwrap().expand([7, len as isize]).unwrap();
+            let check = |result: Tensor<f32>, of_row: fn(f32) -> f32| {
+                for (at, &y) in result.to_vec().unwrap().iter().enumerate() {
+                    let x = (1 + at / len) as f32;
+                    assert_eq!(y, of_row(x), "{len} elements a row, element {at}");
+                }
+            };
+            check(ops::sub(exec, &rows, &two).unwrap(), |x| x - 2.0);
+            check(ops::sub(exec, &two, &rows).unwrap(), |x| 2.0 - x);
+            check(ops::mul_add(exec, &rows, &two, &rows).unwrap(), |x| x * 2.0 + x);
+            check(ops::mul_add(exec, &two, &rows, &two).unwrap(), |x| 2.0 * x + 2.0);
+            check(ops::mul_add(exec, &rows, &rows, &two).unwrap(), |x| x * x + 2.0);
         }
     }
 
