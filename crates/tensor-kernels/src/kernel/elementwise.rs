@@ -391,8 +391,8 @@ macro_rules! rows {
             } else {
                 each!($out, len, at => $self.0.call::<I::FmaMode>(
                     // SAFETY: `Compute::rows`: each input has `len` elements, or one if it is a
-                    // scalar. A scalar is read as a row where all inputs are scalars, but then `len`
-                    // is 1, as `input_to_repeat` is `None`.
+                    // scalar. A scalar is read as a row where all inputs are scalars, but then
+                    // `len` is 1, as `input_to_repeat` is `None`.
                     $(unsafe { read::<$is_scalar, $type>($input.cast(), at) }),*));
             }
             $out = $out.wrapping_byte_offset($out_step);

@@ -13,8 +13,8 @@ pub(crate) struct RowBlock<const N: usize> {
 
 impl<const N: usize> RowBlock<N> {
     /// The input that must be repeated in a buffer first, if there are several inputs and all are
-    /// scalars: one that is the same in all rows, or else the last one. No loop is compiled for that
-    /// combination.
+    /// scalars: one that is the same in all rows, or else the last one. No loop is compiled for
+    /// that combination.
     #[inline]
     pub(crate) fn input_to_repeat(&self) -> Option<usize> {
         let all = N > 2 && self.len > 1 && self.is_scalar[1..].iter().all(|&is_scalar| is_scalar);
