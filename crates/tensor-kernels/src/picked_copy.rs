@@ -3,8 +3,12 @@
 //!
 //! [Blocks](crate::register_picks) list the picks of one block each time they are run, which takes
 //! as long as assembling it 25 times. Here the picks of all registers of a copy are listed, once,
-//! by who repeats the copy. A batch of 18 transposes of 5 by 6 floats takes 0.7 of the time of its
-//! plan then, 120 floats in five short loops half of that of a list of offsets (Zen 5, AVX-512).
+//! by who repeats the copy. A batch of 18 transposes of 5 by 6 floats takes 0.65 of the time of its
+//! plan then, each of 704 floats twice 0.39 of the time of picked blocks. 260 random copies of 0.3
+//! to 33 kB take 0.95 of the time in the mean (Zen 5, AVX-512).
+//!
+//! Registers of the same number of windows follow each other, so that one loop without branches
+//! assembles them.
 
 use smallvec::SmallVec;
 
