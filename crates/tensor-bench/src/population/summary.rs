@@ -41,19 +41,19 @@ pub struct Class {
     pub score: Quantiles,
     /// The speed as a multiple of that of the naive loop.
     pub naive_speedup: Quantiles,
-    /// The bounds of copies; `None` without `--bound`.
+    /// The bounds; `None` without `--bound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundQuantiles>,
     /// The naive loop, each library that ran any of the cases, and any of these libraries.
     pub slower_than: Vec<SlowerThan>,
 }
 
-/// The bounds of copies.
+/// The bounds of copies, or of elementwise operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BoundQuantiles {
-    /// The fraction of copy bandwidth that they reach.
+    /// The fraction of copy bandwidth, or of the contiguous speed, that they reach.
     pub score: Quantiles,
-    /// The share of them that the copies reach.
+    /// The share of them that the cases reach.
     pub share: Quantiles,
 }
 

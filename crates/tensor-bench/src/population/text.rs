@@ -12,7 +12,7 @@ pub fn render(summary: &Summary, rows: &[Row]) -> String {
     let what = rows.first().map_or("efficiency", |row| row.score_name());
     let mut text = format!("{}\n\n{}\n", heading(summary, &rows), scores(what, &summary.classes));
     if summary.classes.iter().any(|class| class.bound.is_some()) {
-        text.push_str(&format!("Bounds\n\n{}{}\n", bounds(&summary.classes), suite::BOUND));
+        text.push_str(&format!("Bounds\n\n{}{}\n", bounds(what, &summary.classes), suite::BOUND));
     }
     text.push_str(&format!("Slower by over 5 %, measured twice\n\n{}\n", slower(&summary.classes)));
     if !summary.families.is_empty() {
@@ -75,14 +75,18 @@ fn scores(what: &str, classes: &[Class]) -> String {
     table(&columns, classes.iter().map(line).collect())
 }
 
-/// What the bounds are, and the share of them that the copies reach.
-fn bounds(classes: &[Class]) -> String {
+/// What the bounds are, and the share of them that the cases reach.
+fn bounds(what: &str, classes: &[Class]) -> String {
     use Column::{Left, Right};
+    let bound = match what {
+        "efficiency" => "bound: % of\ncontiguous speed\nmedian",
+        _ => "bound: % of\ncopy bandwidth\nmedian",
+    };
     let columns = [
         Left("result"),
         Left("elements"),
         Right("cases"),
-        Right("bound: % of\ncopy bandwidth\nmedian"),
+        Right(bound),
         Right("5th"),
         Right("worst"),
         Right("share of\nthe bound\nmedian"),

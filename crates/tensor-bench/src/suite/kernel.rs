@@ -33,7 +33,7 @@ pub(super) struct Kernel<T: 'static, R: Element> {
     pub(super) peers: Vec<Peer<T, R>>,
     /// A copy by a given plan; `None` for other operations.
     pub(super) planned: Option<Planned<T, R>>,
-    /// Whether the bound is measured too, of copies only.
+    /// Whether the bound is measured too, which is not known of reductions.
     pub(super) bounded: bool,
     /// One element of the result, of an element of each operand or of all that are reduced to it.
     pub(super) one: fn(&[T]) -> R,
@@ -51,7 +51,7 @@ macro_rules! kernel {
             naive: |a, _, out| naive_loop::compute([a[0]], out, |[a]| $one(a)),
             peers: $peers,
             planned: None,
-            bounded: false,
+            bounded: true,
             one: |a| $one(a[0]),
             same: |a, b, _| a.close(b),
             naive_same: |a, b, _| a.close(b),
@@ -64,7 +64,7 @@ macro_rules! kernel {
             naive: |a, _, out| naive_loop::compute([a[0], a[1]], out, |[a, b]| $one(a, b)),
             peers: $peers,
             planned: None,
-            bounded: false,
+            bounded: true,
             one: |a| $one(a[0], a[1]),
             same: |a, b, _| a.close(b),
             naive_same: |a, b, _| a.close(b),
@@ -79,7 +79,7 @@ macro_rules! kernel {
             },
             peers: $peers,
             planned: None,
-            bounded: false,
+            bounded: true,
             one: |a| $one(a[0], a[1], a[2]),
             same: |a, b, _| a.close(b),
             naive_same: |a, b, _| a.close(b),

@@ -332,6 +332,21 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_is_bounded_by_each_input_and_by_contiguous_work() {
+        let text = r#"[{"group": "g", "id": "t", "op": "add", "out_dtype": "f32", "operands": [
+            {"dtype": "f32", "base": [30, 40], "ops": [["permute", [1, 0]]]},
+            {"dtype": "f32", "base": [40, 30], "ops": [["flip", 1]]}]}]"#;
+        let (setting, case) = (transposed().0, suite::read(text).unwrap().remove(0));
+        let bounded = Against { bound: true, ..Against::NAIVE };
+        let row = measure(&setting, &case, bounded).unwrap();
+        let (bound, contiguous) = (row.bound_ns.unwrap(), row.contiguous_ns.unwrap());
+        assert!(bound <= row.preallocated_ns.min(row.naive_ns), "{row:?}");
+        assert!(bound >= contiguous.min(row.preallocated_ns).min(row.naive_ns), "{row:?}");
+        assert_eq!(row.bound_score(), Some(contiguous / bound));
+        assert!(case.memory(bounded) > case.memory(Against::NAIVE));
+    }
+
+    #[test]
     fn a_right_result_has_times_and_a_path() {
         let (setting, case) = transposed();
         let row = measure(&setting, &case, Against::NAIVE).unwrap();

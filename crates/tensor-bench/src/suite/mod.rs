@@ -58,8 +58,8 @@ pub use write::{document, write};
 pub struct Against {
     /// Other ways to do the same.
     pub others: Others,
-    /// Whether the bound of a copy is measured: the time of the loads and stores that its layout
-    /// needs, see `measure::bound`.
+    /// Whether the bound of a copy or of an elementwise operation is measured: the time of the
+    /// loads and stores that its layouts need, see `measure::bound`.
     pub bound: bool,
 }
 
@@ -156,13 +156,14 @@ impl Case {
     /// The most memory that measuring this case takes: the base arrays; the preallocated result,
     /// the allocated one, those of the naive loop and of each peer, the expected one; source and
     /// target of the plain copies; a contiguous copy of every operand unless this is a copy, and
-    /// two of a reduction's; for the bound another array and result, and lists of its steps.
+    /// two of a reduction's; for the bound another array and result of each operand, and lists of
+    /// its steps.
     pub fn memory(&self, against: Against) -> u128 {
         let peers = match against.others {
             Others::None | Others::Bytes => 0,
             Others::Peers => crate::measure::peers::COUNT as u128,
         };
-        let bound = u128::from(against.bound && self.op == Op::Copy);
+        let bound = u128::from(against.bound && !self.op.is_reduction());
         let bases = self.operands.iter().map(|operand| u128::from(operand.base_bytes()));
         let operands = self.operands.iter().map(|operand| u128::from(operand.result_bytes()));
         let copies = match self.op {
@@ -172,7 +173,8 @@ impl Case {
         };
         (1 + bound) * bases.sum::<u128>()
             + copies * operands.sum::<u128>()
-            + (4 + peers + 2 * bound) * u128::from(self.result_bytes())
+            + (4 + peers + 2 * bound * self.operands.len() as u128)
+                * u128::from(self.result_bytes())
             + 2 * u128::from(self.full_bytes())
     }
 }
@@ -214,9 +216,10 @@ pub struct Row {
     /// faster order: reduced dimensions last, or first. `None` for copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous_ns: Option<f64>,
-    /// The bound of a copy; `None` without `--bound`. No more than the shortest time of any copy of
-    /// the layout in the same race, and no less than that of the plain copy, unless one of these is
-    /// shorter still.
+    /// The bound of a copy or an elementwise operation; `None` without `--bound`. No more than the
+    /// shortest time in which anybody did the same in the same race, and no less than that of the
+    /// plain copy, or of the operation on contiguous operands, unless one of these is shorter
+    /// still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_ns: Option<f64>,
     /// The path of the plan.
@@ -287,14 +290,15 @@ impl Row {
         if self.is_copy() { "% of copy bandwidth" } else { "efficiency" }
     }
 
-    /// The fraction of its bound that a copy reaches; `None` without a bound.
+    /// The fraction of its bound that it reaches; `None` without a bound.
     pub fn share_of_bound(&self) -> Option<f64> {
         Some(self.bound_ns? / self.preallocated_ns)
     }
 
-    /// The fraction of copy bandwidth that the bound reaches; `None` without a bound.
+    /// The fraction of copy bandwidth, or of the contiguous speed, that the bound reaches; `None`
+    /// without a bound.
     pub fn bound_score(&self) -> Option<f64> {
-        Some(self.plain_copy_ns / self.bound_ns?)
+        Some(self.contiguous_ns.unwrap_or(self.plain_copy_ns) / self.bound_ns?)
     }
 
     /// For a copy the fraction of copy bandwidth; otherwise the efficiency, the fraction of the

@@ -3,17 +3,17 @@
 
 use std::{cell::RefCell, hint::black_box};
 
-use tensor_kernels::{Tensor, TensorRefMut};
+use tensor_kernels::{Layout, SimdLevel, Tensor, TensorRefMut};
 
 use super::{
-    Case, PeerTimes,
+    Case, Op, PeerTimes,
     work::{AnyWork, Work, fill_with_wrong_values},
 };
 use crate::{
     Failure, Result,
     cases::sample::Sample,
     measure::{
-        bound::{Bound, bound_ns, with_bound},
+        bound::{bound_ns, with_bound},
         copy_bandwidth::{self, PlainCopy},
         engine::{Contender, Race, Ticket, Timings},
         peers::{Look, Peer},
@@ -31,7 +31,7 @@ pub(super) struct Times {
     pub(super) naive: Timing,
     /// The best time, in nanoseconds.
     pub(super) plain_copy: f64,
-    /// The bound of a copy, in nanoseconds.
+    /// The bound, in nanoseconds.
     pub(super) bound: Option<f64>,
     pub(super) peers: Vec<PeerTimes>,
 }
@@ -46,17 +46,52 @@ pub(super) fn check_and_race<T: Sample, R: Sample>(
     with_results_verified(work, case, &mut |naive, others| {
         let plain_copy = PlainCopy::new(case.full_bytes(), work.setting.threads)?;
         let racers = racers(work, naive, others);
-        let race = |bound: Option<&Bound<'_>>| race(work.setting, &plain_copy, racers, bound);
-        times = Some(match work.given.as_slice() {
-            [from] if work.kernel.bounded => {
-                let source = (bytemuck::cast_slice(from.elements()), from.layout(), size_of::<T>());
-                with_bound(work.setting.exec.simd(), source, |bound| race(Some(bound)))?
-            }
-            _ => race(None)?,
-        });
-        Ok(())
+        if !work.kernel.bounded {
+            times = Some(race(work.setting, &plain_copy, racers, None)?);
+            return Ok(());
+        }
+        let mut racers = Some(racers);
+        with_passes(work.setting.exec.simd(), &moved(work, case), Vec::new(), &mut |passes| {
+            let racers = racers.take().ok_or_else(not_contiguous)?;
+            times = Some(race(work.setting, &plain_copy, racers, Some(passes))?);
+            Ok(())
+        })
     })?;
     times.ok_or_else(not_contiguous)
+}
+
+/// An input that is loaded in another order than its result is stored in: all its elements, its
+/// layout and the bytes of an element.
+type Source<'a> = (&'a [u8], &'a Layout, usize);
+
+/// The input of a copy; the inputs of an operation that are neither contiguous nor one element.
+fn moved<'a, T: Sample, R: Sample>(work: &'a Work<'_, T, R>, case: &Case) -> Vec<Source<'a>> {
+    let is_one = |layout: &Layout| {
+        layout.shape().iter().zip(layout.strides()).all(|(&size, &step)| size == 1 || step == 0)
+    };
+    let is_moved = |layout: &Layout| !layout.is_contiguous() && !is_one(layout);
+    let inputs = work.given.iter().filter(|input| case.op == Op::Copy || is_moved(input.layout()));
+    inputs
+        .map(|input| (bytemuck::cast_slice(input.elements()), input.layout(), size_of::<T>()))
+        .collect()
+}
+
+/// The passes of an input.
+type Passes<'a> = Vec<Contender<'a>>;
+
+/// Finds the passes of each input, and calls `act` with them, and with those `found` before.
+fn with_passes(
+    level: SimdLevel,
+    sources: &[Source<'_>],
+    found: Vec<Passes<'_>>,
+    act: &mut dyn FnMut(Vec<Passes<'_>>) -> Result<()>,
+) -> Result<()> {
+    let Some((&source, others)) = sources.split_first() else { return act(found) };
+    with_bound(level, source, |bound| {
+        let mut found: Vec<Passes<'_>> = found;
+        found.push(bound.contenders().collect());
+        with_passes(level, others, found, act)
+    })
 }
 
 /// Receives the results of the naive loop and of the other libraries.
@@ -169,11 +204,11 @@ fn peer_racers<'a, T: Sample, R: Sample>(
     }
 }
 
-fn race(
+fn race<'a>(
     setting: &Setting,
     plain_copy: &PlainCopy,
-    racers: Racers<'_>,
-    bound: Option<&Bound<'_>>,
+    racers: Racers<'a>,
+    passes: Option<Vec<Passes<'a>>>,
 ) -> Result<Times> {
     let mut memory = plain_copy.open()?;
     let mut plain = memory.views()?;
@@ -183,23 +218,31 @@ fn race(
     let contiguous: Vec<_> =
         racers.contiguous.into_iter().map(|contiguous| race.enter(contiguous)).collect();
     let [memcpy, stream] = plain.contenders()?.map(|copy| race.enter(copy));
-    let passes = bound.map(|bound| bound.contenders().map(|pass| race.enter(pass)));
-    let passes = passes.map(Iterator::collect::<Vec<_>>);
+    let passes = passes.map(|inputs| {
+        let mut of_input = |passes: Passes<'a>| -> Vec<Ticket> {
+            passes.into_iter().map(|pass| race.enter(pass)).collect()
+        };
+        inputs.into_iter().map(&mut of_input).collect::<Vec<_>>()
+    });
     let naive = race.enter(racers.naive);
     let peers: Vec<_> = racers.peers.into_iter().map(|peer| enter(&mut race, peer)).collect();
     let timings = race.run()?;
     let best = |ticket: &Ticket| timings[*ticket].best_ns;
     let plain_copy = copy_bandwidth::faster(timings[memcpy], timings[stream]);
     let peers: Vec<_> = peers.iter().map(|peer| peer.times(&timings)).collect();
-    let copies = peers.iter().filter_map(|peer| peer.preallocated_ns);
-    let copies = copies.chain([best(&preallocated), best(&naive)]);
+    let works = peers.iter().filter_map(|peer| peer.preallocated_ns);
+    let works = works.chain([best(&preallocated), best(&naive)]);
+    let contiguous = contiguous.iter().map(|&ticket| timings[ticket].best_ns).reduce(f64::min);
+    let fastest = |passes: Vec<Ticket>| passes.iter().map(best).fold(f64::INFINITY, f64::min);
     Ok(Times {
         preallocated: timings[preallocated],
         allocating: timings[allocating],
-        contiguous: contiguous.iter().map(|&ticket| timings[ticket].best_ns).reduce(f64::min),
+        contiguous,
         naive: timings[naive],
         plain_copy,
-        bound: passes.map(|passes| bound_ns(passes.iter().map(best), plain_copy, copies)),
+        bound: passes.map(|inputs| {
+            bound_ns(inputs.into_iter().map(fastest), contiguous.unwrap_or(plain_copy), works)
+        }),
         peers,
     })
 }

@@ -29,7 +29,9 @@ pub fn render(rows: &[Row]) -> String {
 /// What the bound is.
 pub(crate) const BOUND: &str = "\
 bound: the loads and stores that any copy of this layout must do, without moving bytes between
-lanes; in percent of the copy bandwidth. Share of the bound: percent of its speed
+lanes; in percent of the copy bandwidth. Of an elementwise operation: the longest of those of each
+input, and of the operation on contiguous operands; in percent of the contiguous speed. Share of
+the bound: percent of its speed
 ";
 
 const LEGEND: &str = "\

@@ -7,6 +7,9 @@ use tensor_kernels::Machine;
 const COPY: &str = r#"{"group": "small", "id": "transposed", "dtype": "f32", "base": [8, 6],
     "ops": [["permute", [1, 0]]],
     "shape": [6, 8], "strides": [1, 6], "offset": 0}"#;
+const SUM: &str = r#"{"group": "small", "id": "sum", "op": "sum", "out_dtype": "f32", "dims": [0],
+    "operands": [{"dtype": "f32", "base": [6, 8], "ops": [["permute", [1, 0]]],
+        "shape": [8, 6], "strides": [1, 8], "offset": 0}]}"#;
 const ADD: &str = r#"{"group": "small", "id": "row", "op": "add", "out_dtype": "f32", "operands": [
     {"dtype": "f32", "base": [6, 8],
         "ops": [["flip", 1]], 
@@ -309,22 +312,23 @@ fn a_copy_by_bytes_is_raced_beside_the_typed_one() {
 }
 
 #[test]
-fn the_bound_of_a_copy_is_measured_on_request() {
+fn bounds_are_measured_on_request() {
     let folder = Folder::new();
     let rows = COPY.replace("[[\"permute\", [1, 0]]]", "[]").replace("transposed", "contiguous");
     let rows = rows.replace("[6, 8], \"strides\": [1, 6]", "[8, 6], \"strides\": [6, 1]");
-    let suite = folder.file("s.json", format!("[{COPY}, {rows}, {ADD}]"));
+    let suite = folder.file("s.json", format!("[{COPY}, {rows}, {ADD}, {SUM}]"));
     let args = ["suite", &suite, "--bound", "--quick"];
     let found = lines(&run(&[&args[..], &["--json", "--threads", "1,2"]].concat()).succeeded());
     let has: Vec<bool> = found.iter().map(|row| row.contains_key("bound_ns")).collect();
-    assert_eq!(has, [true, true, false, false, false, false], "copies on one thread have one");
-    for row in &found[..2] {
+    let expected = [true, true, true, false, false, false, false, false];
+    assert_eq!(has, expected, "on one thread all but reductions have one");
+    for row in &found[..3] {
         let [bound, own] = ["bound_ns", "into_ns"].map(|key| row[key].as_f64());
         assert!(bound <= own && bound > Some(0.0), "{row:?}");
     }
     let text = run(&args).succeeded();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    assert_eq!(text.matches("share of the bound: median").count(), 1, "{text}");
+    assert_eq!(text.matches("share of the bound: median").count(), 2, "{text}");
     assert!(text.contains("width  bound  path"), "{text}");
     let without = run(&["suite", &suite, "--quick"]).succeeded();
     assert!(!without.contains("bound"), "{without}");

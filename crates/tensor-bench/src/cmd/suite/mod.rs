@@ -64,8 +64,8 @@ pub struct Args {
     /// Its time is among the peers of a row, under the name "by bytes". Bools have none.
     #[arg(long, conflicts_with_all = ["peers", "calibrated"])]
     bytes: bool,
-    /// Measure the bound of each copy too, on one thread: the time of the loads and stores that any
-    /// copy of its layout must do
+    /// Measure the bound of each copy and elementwise operation too, on one thread: the time of the
+    /// loads and stores that its layouts need
     #[arg(long, conflicts_with = "verify")]
     bound: bool,
     /// Time every plan that is considered for a copy, too, and print how far the chosen one is from

@@ -18,6 +18,9 @@
 //!    [`stream_copy`](tensor_kernels::stream_copy).
 //! 5. The fastest passes take part in the race of the copy. [`bound_ns`] makes the bound of them.
 //!
+//! An elementwise operation does at least the loads and stores of a copy of each of its inputs to
+//! the result, and what it does on contiguous operands. Its bound is the longest of these times.
+//!
 //! The offsets of a block stand in a table that is made once for the layout; blocks of other
 //! lengths, at the ends of dimensions, have tables of their own.
 //!
@@ -173,13 +176,14 @@ fn source(elements: &[u8], loops: &mut Loops) -> Result<Tensor<u8>> {
     Ok(source)
 }
 
-/// The bound, of the best times of the passes, of the plain copy, and of the copies of the layout
-/// in the same race: no less than the plain copy takes, and no more than any of these copies does.
+/// The bound, of the time of the passes of each input, of the work on contiguous operands, which is
+/// a plain copy for a copy, and of the same work in the same race: no less than any input and the
+/// contiguous work take, and no more than the work itself does, whoever does it.
 pub(crate) fn bound_ns(
-    passes: impl IntoIterator<Item = f64>,
-    plain_copy: f64,
-    copies: impl IntoIterator<Item = f64>,
+    inputs: impl IntoIterator<Item = f64>,
+    contiguous: f64,
+    works: impl IntoIterator<Item = f64>,
 ) -> f64 {
-    let passes = passes.into_iter().fold(f64::INFINITY, f64::min);
-    copies.into_iter().fold(passes.max(plain_copy), f64::min)
+    let least = inputs.into_iter().fold(contiguous, f64::max);
+    works.into_iter().fold(least, f64::min)
 }

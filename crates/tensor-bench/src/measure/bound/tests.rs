@@ -218,8 +218,10 @@ fn long_rows_are_also_written_past_the_caches() {
 
 #[test]
 fn the_bound_is_no_faster_than_a_plain_copy_and_no_slower_than_a_copy_of_the_layout() {
-    assert_eq!(bound_ns([30.0, 20.0], 10.0, [50.0, 90.0]), 20.0);
-    assert_eq!(bound_ns([30.0, 5.0], 10.0, [50.0]), 10.0);
+    assert_eq!(bound_ns([20.0], 10.0, [50.0, 90.0]), 20.0);
+    assert_eq!(bound_ns([5.0], 10.0, [50.0]), 10.0);
+    assert_eq!(bound_ns([5.0, 30.0, 20.0], 10.0, [50.0]), 30.0, "of several inputs");
+    assert_eq!(bound_ns([], 10.0, [50.0]), 10.0, "contiguous operands");
     assert_eq!(bound_ns([30.0], 10.0, [25.0, 90.0]), 25.0);
     assert_eq!(bound_ns([30.0], 10.0, [8.0]), 8.0);
 }
