@@ -66,7 +66,8 @@ pub(crate) const fn picks_of(windows: usize) -> usize {
 impl PickedCopy {
     /// Can copies of this many elements, of `width` bytes, be picked?
     pub(crate) fn suits(elements: usize, width: usize) -> bool {
-        matches!(width, 2 | 4 | 8) && (REGISTER_BYTES..=MAX_BYTES).contains(&(elements * width))
+        matches!(width, 2 | 4 | 8)
+            && (REGISTER_BYTES..=MAX_BYTES).contains(&elements.saturating_mul(width))
     }
 
     /// The picks of elements of `width` bytes. Element `i` of the result is the one that lies
@@ -240,6 +241,7 @@ mod tests {
 
     #[test]
     fn what_is_small_or_large_or_far_apart_is_not_picked() {
+        assert!(!PickedCopy::suits(usize::MAX / 8 + 20, 8), "more bytes than there are");
         assert_eq!(PickedCopy::new(&[0, 1, 2], 4), None, "less than a register");
         assert_eq!(PickedCopy::new(&[0; 16], 4), None, "one element of the source");
         let far: Vec<i32> = (0..16).map(|i| i * 100).collect();
