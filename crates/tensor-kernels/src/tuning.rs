@@ -80,8 +80,7 @@ pub(crate) const PICKED_WINDOW_NS: f64 = 0.6;
 /// Where picks are predicted to take as long as the plan or its list, they take longer.
 pub(crate) const PICKED_FACTOR: f64 = 1.2;
 
-/// The picks of a copy are listed when it is repeated for this time: that takes as long as some 30
-/// copies.
+/// The picks of a copy are listed at this repetition of it: that takes as long as some 30 copies.
 pub(crate) const PICKED_FROM_REPEAT: u8 = 8;
 
 /// Shorter runs are copied in blocks of two loops, so that little is done per run. Rows of 256

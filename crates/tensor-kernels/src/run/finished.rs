@@ -246,8 +246,10 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
             && self.is_large(is_tile.then_some([u, v]))
     }
 
-    /// Do transposes that compute take less time than copies and one row of all elements? They take
-    /// longer to start and to end, and for their last tile, as long as all stays in the caches.
+    /// Are transposes that compute faster than copies, after which all elements are computed as one
+    /// row? In the caches this row takes little time. A transpose that computes takes longer than
+    /// one that copies to start, and for the tiles at its edges. `tile` is the sides of each
+    /// transpose, unless these are groups of loops.
     fn is_large(&self, tile: Option<[usize; 2]>) -> bool {
         let Some([u, v]) = tile else {
             let has_others = self.roles[1..].iter().any(|role| *role != Role::Transposed);

@@ -191,7 +191,8 @@ pub(crate) const MIN_TRANSPOSED_WITHOUT_PLAN: usize = 96;
 /// See [`MANY_ROW_ELEMENTS`].
 pub(crate) const LONG_ROW_ELEMENTS: usize = 64;
 
-/// The same if other operands are packed first, each of which is looked for.
+/// The fewest elements for which a transpose that computes is looked for if other operands have to
+/// be packed first: fewer are mostly packed by a list of offsets.
 pub(crate) const MIN_PACKED_AND_FINISHED_ELEMENTS: usize = MAX_LISTED_ELEMENTS + 1;
 
 /// The smallest results that are computed in the registers that transpose them, in elements.
@@ -206,7 +207,8 @@ pub(crate) struct LeastTransposes {
 }
 
 /// See [`LeastTransposes`]: of an operation on one input. `relu` of 29 transposes of 5 by 13 floats
-/// takes 1.8 times as long in registers as a copy and one row, of 6 of 23 by 32 0.85 of it (Zen 5).
+/// takes 1.8 times as long in registers as a copy and one row, of 24 of 23 by 32 0.85 of it (Zen
+/// 5).
 pub(crate) const MIN_FINISHED_TILE: LeastTransposes =
     LeastTransposes { elements: 1536, area: 400, side: 12, narrow_area: 1000 };
 

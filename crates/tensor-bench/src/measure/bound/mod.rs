@@ -176,9 +176,9 @@ fn source(elements: &[u8], loops: &mut Loops) -> Result<Tensor<u8>> {
     Ok(source)
 }
 
-/// The bound, of the time of the passes of each input, of the work on contiguous operands, which is
-/// a plain copy for a copy, and of the same work in the same race: no less than any input and the
-/// contiguous work take, and no more than the work itself does, whoever does it.
+/// The bound: the longest of the times of the inputs' fastest passes and of the same work on
+/// contiguous operands, which for a copy is a plain copy. But no longer than the shortest of the
+/// times in which the work itself was done in the same race, by this library or any other.
 pub(crate) fn bound_ns(
     inputs: impl IntoIterator<Item = f64>,
     contiguous: f64,
