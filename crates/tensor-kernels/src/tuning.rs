@@ -291,6 +291,9 @@ pub(crate) const MIN_STREAMED_GATHER_BYTES: usize = 16 << 10;
 /// KB they take 0.5 to 1.5 of the time, of 64 KB 1.8 to 2.5 times as long (Zen 5 with 48 KiB).
 pub(crate) const NARROW_RUNS_IN_L1: usize = 2;
 
+/// Shorter blocks of results are not repeated: each copy of one takes as long as gathering it.
+pub(crate) const MIN_REPEATED_BLOCK_BYTES: usize = 64;
+
 /// Longer runs are copied in the order of the destination: transposes of 1080 by 1920 and of 1009
 /// by 1117 runs, staged and streamed, take 0.3 of the time for 5 to 20 bytes, 0.6 for 24, 0.9 for
 /// 48, and 1.1 for 52 to 104 bytes (Zen 5).

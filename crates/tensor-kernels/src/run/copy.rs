@@ -124,10 +124,27 @@ pub(super) unsafe fn run_kept(
 /// Runs `work`, which the callers have planned for the layouts of the views behind `operands` (C1).
 pub(super) fn execute(exec: &Exec, work: &Work, operands: &OperandPtrs<'_, 2>) {
     let simd = exec.simd();
-    par_run(exec, work, |work| run(simd, work, operands));
+    par_run(exec, work, |work| run_once(simd, work, operands));
+    if let Some(repetitions) = work.repetitions() {
+        let within = &within_destination(operands);
+        par_run(exec, &repetitions, |work| run_once(simd, work, within));
+    }
 }
 
 fn run(simd: SimdLevel, work: &Work, operands: &OperandPtrs<'_, 2>) {
+    run_once(simd, work, operands);
+    if let Some(repetitions) = work.repetitions() {
+        run_once(simd, &repetitions, &within_destination(operands));
+    }
+}
+
+/// The destination as both operands of a copy.
+fn within_destination<'a>(OperandPtrs([to, _]): &OperandPtrs<'a, 2>) -> OperandPtrs<'a, 2> {
+    OperandPtrs([*to, *to])
+}
+
+/// Runs a plan, or a part of one, apart from its [repetitions](Work::repetitions).
+fn run_once(simd: SimdLevel, work: &Work, operands: &OperandPtrs<'_, 2>) {
     if let Inner::PackedSource { elements } = work.inner {
         return packed_source::copy(simd, work, elements, *operands);
     }
@@ -268,7 +285,9 @@ impl<L: Unit> Kernel for &Fills<'_, L> {
 /// The work of one thread, other than runs and fills.
 ///
 /// Invariant C1: the work was planned for the layouts of the views that the operands were made of,
-/// so O1 to O4 hold for every offset that its loops visit; M1 to M3 follow from O1 to O3.
+/// so O1 to O4 hold for every offset that its loops visit; M1 to M3 follow from O1 to O3. Or it is
+/// the repetitions of such a plan, which has been run: these read elements of the destination that
+/// the plan has written, and write others.
 ///
 /// Invariant C2: the level is the portable one, whose kernels read no gaps, or the gaps between the
 /// source's elements can be read (O4), or [the step](crate::plan::Inner::reads_gaps) reads none.

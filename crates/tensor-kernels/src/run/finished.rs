@@ -215,7 +215,7 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
     /// The units that a plan copies are the elements: what is computed of several elements that are
     /// moved as one unit would be another number.
     fn runs(&self, work: &Work) -> bool {
-        if work.unit != self.width {
+        if work.unit != self.width || work.repeats.is_some() {
             return false;
         }
         if self.reads_others() && self.row_bytes() >= self.machine.stream {

@@ -57,6 +57,8 @@ pub(crate) const CASES: &[Case] = &[
     Case("channels last to first", &[3, 5, 6, 7], &[210, 1, 35, 5], &[210, 42, 7, 1]),
     Case("channels first to last", &[3, 6, 7, 5], &[210, 7, 1, 42], &[210, 35, 5, 1]),
     Case("batched transpose", &[4, 33, 18], &[594, 1, 33], &[594, 18, 1]),
+    Case("one transpose many times", &[9, 35, 66], &[0, 1, 35], &[2310, 66, 1]),
+    Case("transposed columns many times, flipped", &[35, 9, 66], &[-1, 0, 35], &[594, 66, 1]),
     Case("axes of rank 3 reversed", &[9, 10, 11], &[1, 9, 90], &[110, 11, 1]),
     Case(
         "axes of rank 8 reversed",

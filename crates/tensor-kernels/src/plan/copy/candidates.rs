@@ -7,7 +7,7 @@
 use tensor_core::sort::sort_by_key;
 
 use super::{
-    Inner, Work, grouped, packed_source, shuffled,
+    Inner, Repeats, Work, grouped, packed_source, repeats, shuffled,
     strategies::{self, blocked, source_forwards},
     unit,
 };
@@ -52,6 +52,7 @@ pub(super) fn visit(
         machine,
     };
     candidates.visit(visit);
+    candidates.with_repetitions(visit);
 }
 
 /// Is a streamed plan a transpose of many units at a time? One of few spends its time on calls.
@@ -99,6 +100,22 @@ impl Candidates<'_> {
             self.add(visit, &|work, builder| grouped::plan_transpose(work, builder, bytes));
             self.add(visit, &|work, builder| grouped::plan_runs(work, builder, bytes));
         }
+    }
+
+    /// The plans that copy the results of a loop that does not move the source once, and repeat
+    /// them.
+    fn with_repetitions(self, visit: &mut dyn FnMut(Work)) {
+        let Some(at) = repeats::repeated(&self.loops, self.unit) else { return };
+        if iterations(&self.loops) <= TINY_COPY_ELEMENTS {
+            return;
+        }
+        let of_loops = Repeats::new(&self.loops, at, self.unit, self.machine);
+        let (start, mut once) = (self.starts[0], self);
+        once.bytes /= once.loops.remove(at).len;
+        once.visit(&mut |work| {
+            let repeats = Some(of_loops.started(work.starts[0] - start));
+            visit(Work { repeats, path: repeats::REPEATED, ..work });
+        });
     }
 
     /// Is there nothing to compare? There is one loop, or rows are so long that the loops around

@@ -82,12 +82,25 @@ fn last_level(machine: &Machine) -> usize {
 impl Work {
     /// The predicted time in nanoseconds, on a CPU of about 4 GHz.
     pub(in crate::plan) fn predicted_ns(&self, machine: &Machine) -> f64 {
-        self.terms(machine).ns()
+        self.costs(machine).iter().sum()
+    }
+
+    /// The predicted time as its terms, in the order of `CostTerm::ALL`, in nanoseconds.
+    pub(crate) fn costs(&self, machine: &Machine) -> [f64; COST_TERMS] {
+        if let Inner::Nothing = self.inner {
+            return [0.0; COST_TERMS];
+        }
+        let mut costs = self.terms(machine).costs();
+        if let Some(repetitions) = self.repetitions() {
+            let more = repetitions.terms(machine).costs();
+            costs.iter_mut().zip(more).for_each(|(all, more)| *all += more);
+        }
+        costs
     }
 
     pub(super) fn terms(&self, machine: &Machine) -> Terms {
-        let iterations = iterations(self.around()) as f64;
         let KernelWork { kernel, calls, amount } = self.kernel_work(machine.vector);
+        let iterations = iterations(self.around(kernel)) as f64;
         Terms {
             rates: Rates::of(machine),
             unit: self.unit,
@@ -109,13 +122,14 @@ impl Work {
         }
     }
 
-    /// The loops around the innermost step.
-    fn around(&self) -> &[Loop<2>] {
+    /// The loops around the innermost step, or around the rows of it that the kernel runs itself.
+    fn around(&self, kernel: Kernel) -> &[Loop<2>] {
         match self.inner {
             Inner::Grouped(groups) => split(&self.outer, [groups.u, groups.v])[0],
             Inner::Shuffled(plan) => plan.around(&self.outer),
             Inner::PackedSource { .. } => &[],
-            Inner::Fill { .. } => self.outer.split_last().map_or(&[], |(_, around)| around),
+            Inner::Fill { .. } => self.rows_of_calls().1,
+            Inner::Gather { .. } if kernel == Kernel::Gather => self.rows_of_calls().1,
             _ => &self.outer,
         }
     }
@@ -257,10 +271,6 @@ fn caches(machine: &Machine) -> [Cache; 3] {
 }
 
 impl Terms {
-    fn ns(&self) -> f64 {
-        self.costs().iter().sum()
-    }
-
     /// The products, in the order of `CostTerm`.
     pub(super) fn costs(&self) -> [f64; COST_TERMS] {
         let (rates, memory) = (self.rates, &self.memory);
@@ -377,6 +387,18 @@ mod tests {
         };
         assert_eq!(reversed(130), Stores::Plain);
         assert_eq!(reversed(1024), Stores::NonTemporal, "whole lines");
+    }
+
+    #[test]
+    fn rows_of_a_register_are_gathered_by_rows() {
+        let path = |columns: usize, step: isize, width: usize| {
+            let row = columns as isize * step.abs();
+            let from = Layout::new([500, columns], [row, step], 100).unwrap();
+            chosen(&from, width).path
+        };
+        assert_eq!([path(16, -1, 4), path(20, -1, 4), path(16, -1, 8)], ["reverse"; 3]);
+        assert_eq!([path(20, 2, 4), path(16, 2, 8)], ["strided_rows"; 2]);
+        assert_eq!(path(8, -1, 4), "shuffled_blocks", "shorter than a register");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! lines that it touches.
 
 use super::{
-    GroupedStep, Inner, Runs, ShuffledBy, Work, cost::COST_TERMS, footprint::lines,
+    GroupedStep, Inner, Repeats, Runs, ShuffledBy, Work, cost::COST_TERMS, footprint::lines,
     traversal::Traversal,
 };
 use crate::{
-    exec::Machine,
     memory::{CACHE_LINE, LANE_BYTES, Stores},
+    nest::Loop,
     plan::group::split,
 };
 
@@ -78,18 +78,15 @@ impl Work {
     /// The distinct cache lines of destination and source, on average over all alignments.
     pub(crate) fn cache_lines(&self) -> [f64; 2] {
         let path = Traversal::of(self, LANE_BYTES).path;
-        match self.inner {
-            Inner::Nothing => [0.0; 2],
-            _ => [0, 1].map(|operand| lines(&path, operand, self.unit)),
+        if let Inner::Nothing = self.inner {
+            return [0.0; 2];
         }
-    }
-
-    /// The predicted time as its terms, in the order of [`CostTerm::ALL`], in nanoseconds.
-    pub(crate) fn costs(&self, machine: &Machine) -> [f64; COST_TERMS] {
-        match self.inner {
-            Inner::Nothing => [0.0; COST_TERMS],
-            _ => self.terms(machine).costs(),
-        }
+        let [to, from] = [0, 1].map(|operand| lines(&path, operand, self.unit));
+        let all = |repeats: Repeats| {
+            let strides = [self.unit as isize, 0];
+            lines(&[Loop { len: repeats.units(), strides }], 0, self.unit)
+        };
+        [self.repeats.map_or(to, all), from]
     }
 
     /// How the innermost loops are cut.

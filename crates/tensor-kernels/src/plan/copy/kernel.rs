@@ -12,7 +12,7 @@ use crate::{
         narrow_runs::{self, MAX_NARROW_RUN_BYTES},
         short_runs::MAX_SHORT_RUN_BYTES,
     },
-    memory::{CACHE_LINE, LANE_BYTES},
+    memory::{CACHE_LINE, LANE_BYTES, Stores},
     nest::Loop,
     plan::group::{iterations, split},
     tuning::{MAX_NARROW_UNIT, MAX_SHORT_FILL, lanes_together, pays_by_lanes},
@@ -27,7 +27,8 @@ pub(crate) enum Kernel {
     Fill,
     /// One unit repeated a few times. The amount is bytes.
     ShortFills,
-    /// Units a small step apart, by shuffles of whole lanes or registers. The amount is units.
+    /// Units a small step apart, by shuffles of whole lanes or registers. A call is a row, the
+    /// amount is units.
     Gather,
     /// Units of a row any distance apart, or few of them, one by one. The amount is units.
     Units,
@@ -137,7 +138,8 @@ impl Work {
             Inner::Run { len } => once(Kernel::Run, len.saturating_mul(unit)),
             Inner::Fill { len } => self.fills(len),
             Inner::Gather { len, step } if is_gathered(unit, len, step, vector) => {
-                once(Kernel::Gather, len)
+                let calls = self.rows_of_calls().0 as f64;
+                KernelWork { kernel: Kernel::Gather, calls, amount: calls * len as f64 }
             }
             Inner::Gather { len, .. } | Inner::Scatter { len, .. } => once(Kernel::Units, len),
             Inner::Tile { u, v, block } => tile(u, v, block, unit, vector),
@@ -177,9 +179,19 @@ impl Work {
         KernelWork { kernel: Kernel::PackedSource, calls, amount: units * words }
     }
 
-    /// All rows of the innermost outer loop, which the kernel runs itself.
+    /// The number of rows that the kernel runs itself, and the loops around these. It gathers one
+    /// row at a time for non-temporal stores.
+    pub(super) fn rows_of_calls(&self) -> (usize, &[Loop<2>]) {
+        match (self.inner, self.outer.split_last()) {
+            (Inner::Gather { .. }, _) if self.stores != Stores::Plain => (1, &self.outer),
+            (_, None) => (1, &[]),
+            (_, Some((rows, around))) => (rows.len, around),
+        }
+    }
+
+    /// All rows of a call.
     fn fills(&self, len: usize) -> KernelWork {
-        let rows = self.outer.last().map_or(1, |rows| rows.len) as f64;
+        let rows = self.rows_of_calls().0 as f64;
         let kernel = if len <= MAX_SHORT_FILL { Kernel::ShortFills } else { Kernel::Fill };
         KernelWork { kernel, calls: rows, amount: rows * len as f64 * self.unit as f64 }
     }
@@ -394,7 +406,16 @@ mod tests {
     fn gather(unit: usize, len: usize, step: isize, vector: usize) -> Kernel {
         let inner = Inner::Gather { len, step };
         let (starts, outer, stores) = ([0; 2], Loops::new(), Stores::Plain);
-        let work = Work { unit, starts, outer, inner, stores, is_far: false, path: "gather" };
+        let work = Work {
+            unit,
+            starts,
+            outer,
+            inner,
+            stores,
+            is_far: false,
+            repeats: None,
+            path: "gather",
+        };
         work.kernel_work(vector).kernel
     }
 

@@ -22,6 +22,7 @@ mod kernel;
 mod listing;
 mod packed_source;
 mod rates;
+mod repeats;
 mod scratch;
 mod shuffled;
 mod strategies;
@@ -46,6 +47,7 @@ pub(crate) use grouped::{Grouped, GroupedStep, rows_inside};
 pub(crate) use listing::Listing;
 pub(crate) use packed_source::{source_order, source_tile};
 pub(crate) use rates::WIDEST_VECTOR;
+pub(crate) use repeats::Repeats;
 pub(crate) use scratch::Comparison;
 pub(crate) use shuffled::{Shuffled, ShuffledBy, picks, shuffles};
 pub(crate) use stream_scratch::StreamScratch;
@@ -105,6 +107,9 @@ pub(crate) struct Work {
     /// Is the source read from memory, and the result kept in a cache? Set for the tiles of large
     /// operations; what is streamed is known to be so.
     pub(crate) is_far: bool,
+    /// What is done with the results when all have been copied: see
+    /// [`repetitions`](Self::repetitions). The loops above are those of one iteration then.
+    pub(crate) repeats: Option<Repeats>,
     /// The name of the strategy, which users see.
     pub(crate) path: &'static str,
 }
@@ -152,7 +157,8 @@ pub(crate) struct Side {
 impl Work {
     /// Every path.
     pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-        let others = [grouped::TRANSPOSE, grouped::RUNS, packed_source::PACKED_SOURCE];
+        let others =
+            [grouped::TRANSPOSE, grouped::RUNS, packed_source::PACKED_SOURCE, repeats::REPEATED];
         [strategies::NOTHING, shuffled::SHUFFLED, strategies::TRANSPOSED_RUNS]
             .into_iter()
             .chain(others)
@@ -186,6 +192,7 @@ impl Work {
             inner,
             stores: Stores::Plain,
             is_far: false,
+            repeats: None,
             path: strategies::NOTHING,
         }
     }
@@ -292,7 +299,11 @@ impl fmt::Display for Work {
             "{}{}",
             self.inner,
             if self.stores == Stores::NonTemporal { ", streamed" } else { "" }
-        )
+        )?;
+        match self.repeats.map(Repeats::times_of) {
+            Some((times, len)) => write!(f, ", then blocks of {len} units {times} times"),
+            None => Ok(()),
+        }
     }
 }
 

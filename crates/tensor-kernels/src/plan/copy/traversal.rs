@@ -41,14 +41,8 @@ impl Traversal {
                 outer = &[];
             }
             Inner::Run { len } => inside.push(len, [1, 1]),
-            Inner::Fill { len } => {
-                inside.push(len, [1, 0]);
-                if let Some((rows, around)) = outer.split_last() {
-                    inside.push(rows.len, rows.strides);
-                    outer = around;
-                }
-            }
-            Inner::Gather { len, step } => inside.push(len, [1, step]),
+            Inner::Fill { len } => outer = inside.rows((len, [1, 0]), outer),
+            Inner::Gather { len, step } => outer = inside.rows((len, [1, step]), outer),
             Inner::Scatter { len, step } => inside.push(len, [step, 1]),
             Inner::Tile { u, v, block } => {
                 let (nu, nv) = (u.len.min(block), v.len.min(block));
@@ -110,6 +104,19 @@ impl Inside {
     /// Adds a loop that runs inside of a block.
     fn push(&mut self, len: usize, strides: [isize; 2]) {
         self.cut(Loop { len, strides }, len);
+    }
+
+    /// Adds the loop over a row, and that over all rows of a call of the kernel. Returns the loops
+    /// around them.
+    fn rows<'l>(
+        &mut self,
+        (len, strides): (usize, [isize; 2]),
+        outer: &'l [Loop<2>],
+    ) -> &'l [Loop<2>] {
+        self.push(len, strides);
+        let Some((rows, around)) = outer.split_last() else { return outer };
+        self.push(rows.len, rows.strides);
+        around
     }
 
     /// Adds a loop that is cut into blocks.
