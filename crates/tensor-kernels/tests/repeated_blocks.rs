@@ -51,7 +51,7 @@ fn check<T: Sample + Element>(from: &Layout, start: usize) -> usize {
     let mut repeated = 0;
     for (level, machine) in levels().into_iter().flat_map(|level| machines().map(|m| (level, m))) {
         let exec = Exec::current().unwrap().with_simd(level).unwrap().with_machine(machine);
-        for exec in [exec.clone().serial(), exec] {
+        for exec in [exec.serial(), exec] {
             let candidates = CopyPlan::candidates(from, &to, size_of::<T>(), &machine).unwrap();
             for plan in candidates.into_iter().map(|candidate| candidate.plan) {
                 repeated += usize::from(plan.path() == REPEATED);

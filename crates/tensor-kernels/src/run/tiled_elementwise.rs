@@ -113,7 +113,8 @@ struct TilePlan<const N: usize> {
 impl<const N: usize> TilePlan<N> {
     fn new(work: &ElementwiseWork<N>, tile: &Tile, part: &Loops<N>, simd: SimdLevel) -> Self {
         let is_left_out = |l: &Loop<N>| tile.leaves_out(l);
-        let (dense, elements) = dense_strides(part, is_left_out);
+        let order = tile.order(part);
+        let (dense, elements) = dense_strides(part, &order, is_left_out);
         let mut rows = part.clone();
         let all = work.outer.iter().fold(work.widths[0], |bytes, l| bytes.saturating_mul(l.len));
         let comparison = match all >= FULL_COMPARISON_BYTES {
@@ -136,24 +137,25 @@ impl<const N: usize> TilePlan<N> {
             }
             Some(copy)
         });
-        let mut are_left_out = part.iter().map(is_left_out);
-        rows.retain(|_| !are_left_out.next().unwrap_or(false));
+        let is_computed = |at: &&usize| !is_left_out(&part[**at]);
+        let mut rows: Loops<N> = order.iter().filter(is_computed).map(|&at| rows[at]).collect();
         fuse(&mut rows);
         Self { elements, copies, rows }
     }
 }
 
-/// The strides of elements without gaps in the order of the loops, and their number. Along a loop
-/// that is left out there is one element, which repeats.
+/// The strides of elements without gaps, and their number. The loops are in this order, the
+/// outermost first. Along a loop that is left out there is one element, which repeats.
 fn dense_strides<const N: usize>(
     loops: &[Loop<N>],
+    order: &[usize],
     is_left_out: impl Fn(&Loop<N>) -> bool,
 ) -> (SmallVec<[isize; 6]>, usize) {
     let mut strides: SmallVec<[isize; 6]> = loops.iter().map(|_| 0).collect();
     let mut elements = 1;
-    for (stride, l) in strides.iter_mut().zip(loops).rev().filter(|(_, l)| !is_left_out(l)) {
-        *stride = elements as isize;
-        elements *= l.len;
+    for &at in order.iter().rev().filter(|&&at| !is_left_out(&loops[at])) {
+        strides[at] = elements as isize;
+        elements *= loops[at].len;
     }
     (strides, elements)
 }

@@ -111,6 +111,9 @@ fn cached() -> Vec<Copy> {
         permuted("patches of an image", &[3, 14, 16, 14, 16], 4, &[1, 3, 0, 2, 4]),
         permuted("pairs swapped in pairs", &[64, 64, 2, 2], 4, &[1, 0, 3, 2]),
         packed("pixels mirrored", &[64, 64, 3], 4, |x| x.flip([2])),
+        packed("a transpose for a batch", &[1, 128, 96], 4, |x| {
+            x.expand([8, -1, -1])?.permute([0, 2, 1])
+        }),
         packed("columns repeated 4 times", &[64, 64, 1], 4, |x| x.expand([-1, -1, 4])),
         packed("every second column", &[256, 1024], 4, |x| x.slice(1, EVERY_SECOND)),
         packed("every third column, backwards", &[256, 1024], 4, |x| {

@@ -44,7 +44,7 @@ pub(super) fn visit(
     let bytes = iterations(builder.loops()).saturating_mul(width);
     let unit = unit::count_in_units(builder, width);
     source_forwards(builder, unit);
-    let candidates = Candidates {
+    let mut candidates = Candidates {
         loops: Loops::from_slice(builder.loops()),
         starts: builder.starts,
         unit,
@@ -103,18 +103,19 @@ impl Candidates<'_> {
     }
 
     /// The plans that copy the results of a loop that does not move the source once, and repeat
-    /// them.
-    fn with_repetitions(self, visit: &mut dyn FnMut(Work)) {
+    /// them. It is left out of the loops.
+    fn with_repetitions(&mut self, visit: &mut dyn FnMut(Work)) {
         let Some(at) = repeats::repeated(&self.loops, self.unit) else { return };
         if iterations(&self.loops) <= TINY_COPY_ELEMENTS {
             return;
         }
         let of_loops = Repeats::new(&self.loops, at, self.unit, self.machine);
-        let (start, mut once) = (self.starts[0], self);
-        once.bytes /= once.loops.remove(at).len;
-        once.visit(&mut |work| {
-            let repeats = Some(of_loops.started(work.starts[0] - start));
-            visit(Work { repeats, path: repeats::REPEATED, ..work });
+        let start = self.starts[0];
+        self.bytes /= self.loops.remove(at).len;
+        self.visit(&mut |mut work| {
+            work.repeats = Some(of_loops.started(work.starts[0] - start));
+            work.path = repeats::REPEATED;
+            visit(work);
         });
     }
 

@@ -131,7 +131,9 @@ mod tests {
         let one = plan([&result, &input]);
         assert!(one.stream && one.tile.is_some(), "{one}");
         assert!(one.block.scratch_bytes() <= MACHINE.l2 / 2, "{one}");
-        assert!(plan([&result, &input, &input]).stream);
+        let other = Layout::contiguous([99, 101, 40]).unwrap().permute([2, 0, 1]).unwrap();
+        assert!(plan([&result, &input, &other]).stream);
+        assert!(!plan([&result, &input, &input]).stream, "they are computed in their order");
         let direct = plan([&result, &input, &result]);
         assert!(!direct.stream, "{direct}");
         let mirrored = result.flip([-1]).unwrap();
