@@ -6,7 +6,7 @@ mod common;
 
 use common::{Memory, Sample, levels, on_threads, strided};
 use proptest::prelude::*;
-use tensor_kernels::{Element, Exec, Layout, Machine, ops};
+use tensor_kernels::{Element, Exec, Layout, Machine, TensorView, ops};
 
 /// Inputs in any order of dimensions, some of which descend or have gaps, and the result's layout.
 fn layouts() -> impl Strategy<Value = (Layout, Layout)> {
@@ -82,7 +82,7 @@ macro_rules! widths {
                 // A single value between two that lie alike.
                 let (one, shape) = (x[..1].to_vec(), from.shape());
                 let zeros = vec![0; shape.len()];
-                let value = tensor_kernels::TensorView::new(&one, strided(shape, &zeros, 0)).unwrap();
+                let value = TensorView::new(&one, strided(shape, &zeros, 0)).unwrap();
                 let products = x.iter().zip(&z).map(|(&x, &z)| $mul_add(x, one[0], z));
                 let products: Vec<$type> = products.collect();
                 check(&to, &products, |exec, out| {
