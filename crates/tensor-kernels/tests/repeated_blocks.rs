@@ -6,7 +6,7 @@ mod common;
 
 use common::{Memory, Sample, extent, levels, on_threads, strided};
 use proptest::prelude::*;
-use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, copy_into};
+use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, copy_into, ops};
 
 /// The path of those that repeat.
 const REPEATED: &str = "repeated_blocks";
@@ -128,4 +128,41 @@ fn rows_and_short_blocks_and_gaps_are_not_repeated() {
     assert!(!is_repeated(&[9, 40, 50], &[0, 1, 40], 51), "gaps in the result");
     assert!(!is_repeated(&[30, 40, 50], &[50, 0, 1], 0), "adjacent rows");
     assert!(!is_repeated(&[300, 5, 3], &[3, 0, 900], 0), "blocks of 12 bytes");
+}
+
+/// Transposes compute in registers: what is repeated is computed once.
+#[test]
+fn results_of_operations_are_repeated() {
+    let shapes: [(&[usize], &[isize]); 3] = [
+        (&[7, 64, 90], &[0, 1, 64]),
+        (&[64, 5, 90], &[1, 0, 64]),
+        (&[3, 64, 5, 90], &[0, 1, 0, 64]),
+    ];
+    for (from, level) in
+        shapes.iter().flat_map(|shape| levels().into_iter().map(move |l| (shape, l)))
+    {
+        let from = strided(from.0, from.1, 0);
+        let to = Layout::contiguous(from.shape()).unwrap();
+        let elements: Vec<f32> = (0..extent(&from)).map(|i| i as f32 - 2000.0).collect();
+        let view = TensorView::new(&elements, from.clone()).unwrap();
+        let other: Vec<f32> = (0..to.numel()).map(|i| (i % 1000) as f32).collect();
+        let other_view = TensorView::new(&other, to.clone()).unwrap();
+        let values = common::values_of(&elements, &from);
+        let doubled: Vec<f32> = values.iter().map(|x| x + x).collect();
+        let negated: Vec<f32> = values.iter().map(|x| -x).collect();
+        let sums: Vec<f32> = values.iter().zip(&other).map(|(x, y)| x + y).collect();
+        for machine in machines() {
+            let exec = Exec::current().unwrap().with_simd(level).unwrap().with_machine(machine);
+            for exec in [exec.serial(), exec] {
+                let mut results = [(); 3].map(|()| vec![0.0; to.numel()]);
+                on_threads(3, || {
+                    let [a, b, c] = &mut results;
+                    ops::neg_into(&exec, &view, &mut a[..]).unwrap();
+                    ops::add_into(&exec, &view, &view, &mut b[..]).unwrap();
+                    ops::add_into(&exec, &view, &other_view, &mut c[..]).unwrap();
+                });
+                assert!(results == [&negated[..], &doubled, &sums], "{level}: {from:?}");
+            }
+        }
+    }
 }

@@ -125,17 +125,27 @@ pub(super) unsafe fn run_kept(
 pub(super) fn execute(exec: &Exec, work: &Work, operands: &OperandPtrs<'_, 2>) {
     let simd = exec.simd();
     par_run(exec, work, |work| run_once(simd, work, operands));
+    repeat_in_parallel(exec, work, operands);
+}
+
+/// Repeats the results of a plan that has been run, if it says so.
+pub(super) fn repeat_in_parallel(exec: &Exec, work: &Work, operands: &OperandPtrs<'_, 2>) {
     if let Some(repetitions) = work.repetitions() {
-        let within = &within_destination(operands);
+        let (simd, within) = (exec.simd(), &within_destination(operands));
         par_run(exec, &repetitions, |work| run_once(simd, work, within));
+    }
+}
+
+/// The same on this thread.
+pub(super) fn repeat(simd: SimdLevel, work: &Work, operands: &OperandPtrs<'_, 2>) {
+    if let Some(repetitions) = work.repetitions() {
+        run_once(simd, &repetitions, &within_destination(operands));
     }
 }
 
 fn run(simd: SimdLevel, work: &Work, operands: &OperandPtrs<'_, 2>) {
     run_once(simd, work, operands);
-    if let Some(repetitions) = work.repetitions() {
-        run_once(simd, &repetitions, &within_destination(operands));
-    }
+    repeat(simd, work, operands);
 }
 
 /// The destination as both operands of a copy.
