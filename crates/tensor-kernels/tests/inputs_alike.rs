@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Memory, Sample, levels, on_threads, strided};
+use common::{Memory, Sample, levels, on_threads, ordered, strided};
 use proptest::prelude::*;
 use tensor_kernels::{Element, Exec, Layout, Machine, TensorView, ops};
 
@@ -13,16 +13,7 @@ fn layouts() -> impl Strategy<Value = (Layout, Layout)> {
     let dim = (1usize..40, any::<u8>(), 0u8..8);
     let dims = prop::collection::vec(dim, 2..5);
     (dims, 0usize..3).prop_filter_map("many elements", |(dims, gap)| {
-        let mut order: Vec<usize> = (0..dims.len()).collect();
-        order.sort_by_key(|&d| dims[d].1);
-        let (mut shape, mut strides) = (vec![0; dims.len()], vec![0; dims.len()]);
-        let mut stride = 1;
-        for d in order {
-            let (size, _, kind) = dims[d];
-            shape[d] = size;
-            strides[d] = if kind == 0 { -stride } else { stride };
-            stride *= size as isize + isize::from(kind == 1);
-        }
+        let (shape, strides) = ordered(&dims);
         let mut into = vec![1; shape.len()];
         for d in (1..shape.len()).rev() {
             into[d - 1] = into[d] * shape[d] as isize + gap as isize;

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Memory, Sample, extent, levels, on_threads, strided};
+use common::{Memory, Sample, extent, levels, on_threads, ordered, strided};
 use proptest::prelude::*;
 use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, copy_into, ops};
 
@@ -16,16 +16,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
     let dim = (1usize..12, any::<u8>(), 0u8..6);
     let dims = prop::collection::vec(dim, 2..5);
     (dims, 2usize..9, prop::collection::vec(0usize..5, 1..3)).prop_map(|(dims, times, repeated)| {
-        let mut order: Vec<usize> = (0..dims.len()).collect();
-        order.sort_by_key(|&d| dims[d].1);
-        let (mut shape, mut strides) = (vec![0; dims.len()], vec![0; dims.len()]);
-        let mut stride = 1;
-        for d in order {
-            let (size, _, kind) = dims[d];
-            shape[d] = size;
-            strides[d] = if kind == 0 { -stride } else { stride };
-            stride *= size as isize + isize::from(kind == 1);
-        }
+        let (mut shape, mut strides) = ordered(&dims);
         for at in repeated {
             let at = at % (shape.len() + 1);
             shape.insert(at, times);

@@ -212,7 +212,8 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
     /// Results larger than the caches are written along columns, or column by column, and so would
     /// other operands be read: sums of 9 MB and more took 1.2 to 1.3 times as long (Zen 5).
     ///
-    /// Results are repeated along a loop that moves no other operand.
+    /// A plan that repeats its results is not run if another operand lies as the result does: it
+    /// has other elements for each repetition.
     ///
     /// The units that a plan copies are the elements: what is computed of several elements that are
     /// moved as one unit would be another number.

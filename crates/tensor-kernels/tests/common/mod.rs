@@ -52,6 +52,23 @@ pub(crate) fn strided(shape: &[usize], strides: &[isize], lead: usize) -> Layout
     Layout::new(shape, strides, lead + below.unsigned_abs()).expect("a small layout")
 }
 
+/// Sizes and strides of dimensions in any order of memory. Of each dimension these are given: its
+/// size, where it comes in that order (the innermost first), and 0 if its indices descend, 1 if a
+/// gap follows it.
+pub(crate) fn ordered(dims: &[(usize, u8, u8)]) -> (Vec<usize>, Vec<isize>) {
+    let mut order: Vec<usize> = (0..dims.len()).collect();
+    order.sort_by_key(|&d| dims[d].1);
+    let (mut shape, mut strides) = (vec![0; dims.len()], vec![0; dims.len()]);
+    let mut stride = 1;
+    for d in order {
+        let (size, _, kind) = dims[d];
+        shape[d] = size;
+        strides[d] = if kind == 0 { -stride } else { stride };
+        stride *= size as isize + isize::from(kind == 1);
+    }
+    (shape, strides)
+}
+
 /// The number of elements of the smallest buffer for a layout.
 pub(crate) fn extent(layout: &Layout) -> usize {
     layout.bounds().map_or(0, |(_, highest)| highest + 1)

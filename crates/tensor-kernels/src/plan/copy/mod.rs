@@ -1,14 +1,16 @@
 //! Plans copies: what will be copied in which order, decided before any byte is moved.
 //!
 //! A plan is made from two layouts, the width of an element and a [`Machine`]. First the loops are
-//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`). Several
-//! plans can run them (`candidates`): the first strategy of a table that applies turns the
+//! brought into normal form (`nest`), then counted in units that the kernels know (`unit`).
+//! Several plans can run them (`candidates`): the first strategy of a table that applies turns the
 //! innermost loops into one step of a kernel (`strategies`), several short loops make a side of a
-//! block (`grouped`), the source is packed first (`packed_source`), or bytes that move by less than
-//! a cache line are shuffled (`shuffled`). The plan with the least predicted time is taken
-//! (`cost`), from what its kernel does (`kernel`), from the cache lines (`footprint`) that its
-//! loops touch (`traversal`), and from what these take on the machine (`rates`). A small copy whose
-//! plan is slow can be run by a list of offsets, or of picks, instead (`listing`).
+//! block (`grouped`), the source is packed first (`packed_source`), or bytes that move by less
+//! than a cache line are shuffled (`shuffled`). Each of them may copy one iteration of a loop that
+//! repeats the source, whose results are then repeated (`repeats`). The plan with the least
+//! predicted time is taken (`cost`), from what its kernel does (`kernel`), from the cache lines
+//! (`footprint`) that its loops touch (`traversal`), and from what these take on the machine
+//! (`rates`). A small copy whose plan is slow can be run by a list of offsets, or of picks,
+//! instead (`listing`).
 //!
 //! A part of a plan is again a plan: `partition` cuts plans for threads, and the code that runs
 //! them does not distinguish the two.

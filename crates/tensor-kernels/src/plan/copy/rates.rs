@@ -71,9 +71,9 @@ pub(crate) const WIDEST_VECTOR: usize = 64;
 /// 850 layouts. Those of memory are estimated from pairs of layouts that differ in one term,
 /// because they depend on what else uses the memory.
 ///
-/// Rows of gathered units: fitted by hand to rows of 8 to 64 units, reversed and of every second,
-/// since the kernel runs all rows of a loop itself. Before, rows of 16 floats were copied one by
-/// one, which took 2.3 times as long.
+/// Rows of gathered units: estimated from rows of 8 to 64 units, reversed and of every second. The
+/// kernel runs all rows of a loop itself. With the rates of one that does not, rows of 16 floats
+/// were copied unit by unit, which took 2.1 times as long.
 ///
 /// Buffered lines: estimated from transposes of one and two bytes. Those of Zen 3 are as much
 /// dearer as its staged lines; none has been measured there.

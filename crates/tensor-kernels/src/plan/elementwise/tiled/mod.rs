@@ -136,7 +136,7 @@ pub(super) fn plan<const N: usize>(
         .then(|| streamed_tiles::counts(loops, packed, widths, machine))
         .flatten();
     let stream = streamed.is_some();
-    let as_blocks = || !any_packed || is_simple(loops, packed, widths, (large, machine.l1));
+    let as_blocks = || !any_packed || is_simple(loops, packed, widths, large, machine.l1);
     if none_left_out && !stream && order_of.is_none() && as_blocks() {
         return None;
     }
@@ -201,7 +201,8 @@ fn is_simple<const N: usize>(
     loops: &[Loop<N>],
     packed: [bool; N],
     widths: [usize; N],
-    (large, l1): (bool, usize),
+    large: bool,
+    l1: usize,
 ) -> bool {
     let Some((rows, columns, access)) = two_loops(loops, widths) else { return true };
     if access.iter().any(|access| access.packs_rows()) {
