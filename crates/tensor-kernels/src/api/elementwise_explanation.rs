@@ -19,7 +19,7 @@ use crate::{
     kernel::RegisterOp,
     nest::{Loop, Nest},
     partition::task_count,
-    plan::{ElementwiseWork, EqualResults},
+    plan::{ElementwiseWork, EqualResults, machine_for},
     run::{PlannedInRegisters, Role, planned_in_registers},
 };
 
@@ -129,10 +129,12 @@ fn explained<const N: usize>(
         check_reach(layout, width)?;
     }
     let dim = |d: usize| Loop { len: shape[d], strides: layouts.map(|of| of.strides()[d]) };
-    let work = ElementwiseWork::plan(layouts, widths, EqualResults::Copied, &exec.machine);
-    let in_registers = op.and_then(|op| planned_in_registers(exec, op, &layouts, widths[0]));
+    let machine = &machine_for(layouts, widths, &exec.machine);
+    let work = ElementwiseWork::plan(layouts, widths, EqualResults::Copied, machine);
+    let in_registers =
+        op.and_then(|op| planned_in_registers(exec, op, &layouts, widths[0], machine));
     let same_width = widths.map(|width| width == widths[0]);
-    let copied_first = work.input_to_copy(same_width, &exec.machine);
+    let copied_first = work.input_to_copy(same_width, machine);
     Ok(ElementwiseExplanation {
         exec: *exec,
         work,

@@ -39,7 +39,7 @@ pub(crate) use copy::{
     source_order, source_tile,
 };
 #[cfg(feature = "elementwise")]
-pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile};
+pub(crate) use elementwise::{ElementwiseWork, EqualResults, Tile, machine_for};
 pub(crate) use group::{Group, split};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce::{INDEX, INPUT, RESULT, ReduceWork, halvings, is_reduced};

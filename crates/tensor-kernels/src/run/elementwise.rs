@@ -23,7 +23,7 @@ use crate::{
     memory::CACHE_LINE,
     nest::same_shape,
     partition::par_run,
-    plan::{Access, ElementwiseWork, EqualResults, Extent},
+    plan::{Access, ElementwiseWork, EqualResults, Extent, machine_for},
 };
 
 /// For each number of inputs: `out = f(inputs)`, index by index.
@@ -156,14 +156,15 @@ fn compute_by_plan<const N: usize>(
     operands: &Operands<'_, '_, N>,
 ) {
     let Operands { layouts, widths, ptrs, .. } = *operands;
-    if finished::compute(exec, operation, operands, &exec.machine) {
+    let machine = &machine_for(layouts, widths, &exec.machine);
+    if finished::compute(exec, operation, operands, machine) {
         return;
     }
     let equal = if operation.is_counted() { EqualResults::Computed } else { EqualResults::Copied };
-    let work = ElementwiseWork::plan(layouts, widths, equal, &exec.machine);
-    if let Some(input) = operands.input_to_copy(&work, &exec.machine) {
+    let work = ElementwiseWork::plan(layouts, widths, equal, machine);
+    if let Some(input) = operands.input_to_copy(&work, machine) {
         let (from, to, width) = (layouts[input], layouts[0], widths[0]);
-        let copy = Planned { from, to, width, machine: &exec.machine };
+        let copy = Planned { from, to, width, machine };
         copy::by_plan(exec, &copy, OperandPtrs::new([ptrs.0[0], ptrs.0[input]]));
         return compute(exec, operation, &operands.with_result_as(input));
     }

@@ -14,13 +14,14 @@
 //! operands that lie alike takes 0.79 of the time in the mean that it takes by tiles that pack
 //! both, `mul_add` of three 0.73 (Zen 5).
 
+mod machine;
 mod roles;
 mod values;
 
-use tensor_core::Layout;
-
+use machine::machine_in_registers;
 pub(crate) use roles::Role;
 use roles::roles;
+use tensor_core::Layout;
 use values::Values;
 
 use super::{
@@ -62,6 +63,7 @@ pub(super) fn compute<const N: usize>(
     machine: &Machine,
 ) -> bool {
     let Some(op) = operation.register_op() else { return false };
+    let machine = &machine_in_registers(&operands.layouts, operands.widths[0], machine);
     let Some(way) = Way::new(exec, op, &operands.layouts, operands.widths[0], machine) else {
         return false;
     };
@@ -105,11 +107,13 @@ pub(crate) fn planned_in_registers<const N: usize>(
     op: RegisterOp,
     layouts: &[&Layout; N],
     width: usize,
+    machine: &Machine,
 ) -> Option<PlannedInRegisters<N>> {
     if !has_enough_elements::<N>(layouts[0]) {
         return None;
     }
-    let way = Way::new(exec, op, layouts, width, &exec.machine)?;
+    let machine = &machine_in_registers(layouts, width, machine);
+    let way = Way::new(exec, op, layouts, width, machine)?;
     let work = planned(&way.copy_of(way.transposed, way.machine));
     let is_run = (way.packed().next().is_none() || way.may_pack()) && way.runs(&work);
     let scratch_bytes = way.packed_bytes();

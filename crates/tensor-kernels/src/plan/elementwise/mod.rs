@@ -28,7 +28,7 @@
 //! | 16 | 6.5, 3.2 | 3.5, 3.5 | 3.6, 2.4 | 3.9, 3.3 | 3.5, 3.0 | 9.2, 2.8 |
 //! | 32 | 8.4, 5.5 | 5.4, 6.3 | 5.4, 4.7 | 5.6, 5.8 | 5.0, 5.5 | 11.7, 5.9 |
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use tensor_core::Layout;
 
@@ -89,6 +89,26 @@ pub(crate) enum EqualResults {
     Computed,
     /// One is computed, and copied to the places of the others.
     Copied,
+}
+
+/// The machine for which an operation on operands of these layouts is planned: it streams results
+/// [from another size on](Machine::stream_of_operation) than a copy does.
+#[inline]
+pub(crate) fn machine_for<'m, const N: usize>(
+    layouts: [&Layout; N],
+    widths: [usize; N],
+    machine: &'m Machine,
+) -> Cow<'m, Machine> {
+    let bytes = |k: usize| {
+        let dims = layouts[k].shape().iter().zip(layouts[k].strides());
+        let moving = dims.filter(|(_, stride)| **stride != 0).map(|(&len, _)| len);
+        moving.fold(widths[k], usize::saturating_mul)
+    };
+    let all = (0..N).fold(0_usize, |all, k| all.saturating_add(bytes(k)));
+    match machine.stream_of_operation(bytes(0), all) {
+        stream if stream == machine.stream => Cow::Borrowed(machine),
+        stream => Cow::Owned(Machine { stream, ..*machine }),
+    }
 }
 
 impl<const N: usize> ElementwiseWork<N> {
