@@ -72,13 +72,32 @@ pub(super) fn lines(loops: &[Loop<2>], operand: usize, unit: usize) -> f64 {
 }
 
 fn lines_of(moves: &Moves, unit: usize) -> f64 {
-    let (extent, joined) = join(moves, unit, LINE_GAP);
-    let rest = &moves.0[joined..];
-    let runs: f64 = rest.iter().map(|&(_, len)| len as f64).product();
-    let whole = |bytes: usize| bytes.is_multiple_of(CACHE_LINE);
-    let is_aligned = whole(extent) && rest.iter().all(|&(stride, _)| whole(stride));
-    let partial = if is_aligned { 0 } else { CACHE_LINE - unit };
-    runs * (extent + partial) as f64 / CACHE_LINE as f64
+    let runs = RunsOfMoves::of(moves, unit);
+    runs.lines(unit, runs.are_aligned)
+}
+
+/// The runs of bytes that loops touch, which gaps of less than a line do not end.
+struct RunsOfMoves {
+    count: f64,
+    bytes: usize,
+    /// Do all of them start and end at lines, if the first one starts at one?
+    are_aligned: bool,
+}
+
+impl RunsOfMoves {
+    fn of(moves: &Moves, unit: usize) -> Self {
+        let (bytes, joined) = join(moves, unit, LINE_GAP);
+        let rest = &moves.0[joined..];
+        let whole = |bytes: usize| bytes.is_multiple_of(CACHE_LINE);
+        let are_aligned = whole(bytes) && rest.iter().all(|&(stride, _)| whole(stride));
+        Self { count: rest.iter().map(|&(_, len)| len as f64).product(), bytes, are_aligned }
+    }
+
+    /// Their lines: exactly if they are aligned, else on average over all offsets in a line.
+    fn lines(&self, unit: usize, are_aligned: bool) -> f64 {
+        let partial = if are_aligned { 0 } else { CACHE_LINE - unit };
+        self.count * (self.bytes + partial) as f64 / CACHE_LINE as f64
+    }
 }
 
 /// The adjacent bytes of an operand that some loops touch.
@@ -152,9 +171,12 @@ pub(super) fn fetched(path: &[Loop<2>], unit: usize, cache: Cache, cached: [bool
 fn fetched_by(moves: &mut Moves, added: Option<usize>, len: usize, unit: usize) -> f64 {
     let Some(at) = added else { return lines_of(moves, unit) };
     moves.0[at].1 = 2;
-    let twice = lines_of(moves, unit);
+    let two = RunsOfMoves::of(moves, unit);
     moves.0.remove(at);
-    let once = lines_of(moves, unit);
+    let one = RunsOfMoves::of(moves, unit);
+    // Two halves of a line are not fewer lines than one half.
+    let are_aligned = one.are_aligned && two.are_aligned;
+    let [once, twice] = [one, two].map(|runs| runs.lines(unit, are_aligned));
     once + (twice - once).max(0.0) * (len - 1) as f64
 }
 
@@ -239,6 +261,17 @@ mod tests {
         assert!(covered(4096) < 0.1, "all in the same place");
         assert!(covered(2052) < 0.7, "in two places that drift");
         assert_eq!(covered(2000), 1.0, "everywhere");
+    }
+
+    #[test]
+    fn rows_of_half_a_line_are_fetched_like_longer_rows() {
+        let fetched = |row: usize| {
+            let nest = loops(&[(row, 4), (16_000 / row, 4 * row as isize)]);
+            fetched(&nest, 4, Cache { size: 8 << 10, way: 0 }, [true, false])[0]
+        };
+        for row in [4, 5, 8, 16, 20, 32] {
+            assert!((1000.0..1005.0).contains(&fetched(row)), "{row}: {}", fetched(row));
+        }
     }
 
     #[test]
