@@ -290,6 +290,34 @@ fn results_of_any_width_of_operands_that_lie_alike() {
     check(|a, b| [a - b; 16]);
 }
 
+/// Operations and conversions that are computed one by one, on operands that lie alike or not.
+#[test]
+fn cheap_operations_and_conversions() {
+    for (exec, shape) in execs().iter().flat_map(|exec| SHAPES.iter().map(move |s| (exec, *s))) {
+        let views = views(shape);
+        for (at, (layout, elements)) in views.iter().enumerate() {
+            let x = samples(*elements, |i| i as f32 - 8.5);
+            let a = TensorView::new(&x, layout.clone()).unwrap();
+            let left = values_of(&x, layout);
+            let converted = ops::cast::<_, f64>(exec, &a).unwrap().to_vec().unwrap();
+            assert!(converted.iter().zip(&left).all(|(y, x)| *y == f64::from(*x)), "{layout:?}");
+            let truncated = ops::cast::<_, i32>(exec, &a).unwrap().to_vec().unwrap();
+            assert!(truncated.iter().zip(&left).all(|(y, x)| *y == *x as i32), "{layout:?}");
+            for (other, elements) in [&views[at], &views[(at + 3) % views.len()]] {
+                let y = samples(*elements, |i| 3.0 * i as f32);
+                let b = TensorView::new(&y, other.clone()).unwrap();
+                let right = values_of(&y, other);
+                let found = ops::sub(exec, &a, &b).unwrap().to_vec().unwrap();
+                let mut expected = left.iter().zip(&right).map(|(x, y)| x - y);
+                assert!(found.iter().all(|x| Some(*x) == expected.next()), "{layout:?}, {other:?}");
+                let found = ops::mul_add(exec, &a, &b, &a).unwrap().to_vec().unwrap();
+                let mut expected = left.iter().zip(&right).map(|(x, y)| x.mul_add(*y, *x));
+                assert!(found.iter().all(|x| Some(*x) == expected.next()), "{layout:?}, {other:?}");
+            }
+        }
+    }
+}
+
 /// The result itself may be an operand, and may have any dense order.
 #[test]
 fn results_in_other_orders_and_in_place() {

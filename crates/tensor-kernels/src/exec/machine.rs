@@ -115,11 +115,11 @@ impl Machine {
         }
     }
 
-    /// The size from which the result of an operation is streamed: `result` bytes, which take `all`
-    /// bytes with the inputs. A near cache keeps a result as long as it keeps the inputs, too, about
-    /// five eighths of it. On Zen 4 with 32 MiB, operations of 21 to 28 MB whose result is smaller
-    /// than [`stream`](Self::stream) take 0.6 to 0.85 of the time streamed, 0.3 at best, those of 16
-    /// to 20 MB 1.15; casts to twice the width, with results of 9 MB, 1.7.
+    /// The size from which the result of an operation is streamed: `result` bytes, which take
+    /// `all` bytes with the inputs. A near cache keeps a result as long as it keeps the inputs,
+    /// too, about five eighths of it. On Zen 4 with 32 MiB, operations of 21 to 28 MB whose result
+    /// is smaller than [`stream`](Self::stream) take 0.6 to 0.85 of the time streamed, 0.3 at best,
+    /// those of 16 to 20 MB 1.15; casts to twice the width, with results of 9 MB, 1.7.
     pub(crate) fn stream_of_operation(&self, result: usize, all: usize) -> usize {
         let stream = self.stream;
         match self.keeps_transposes {

@@ -114,7 +114,11 @@ impl<A: Element, R: Element, F: Function1<A, Output = R>> Compute<2> for Map<F, 
 
     const IS_COUNTED: bool = F::IS_COUNTED;
 
-    const IS_CHEAP: bool = is_cheap_op(F::REGISTER_OP);
+    const IS_CHEAP: bool = is_cheap_op(F::REGISTER_OP) || F::IS_CHEAP_CONVERSION;
+
+    fn is_cheap() -> bool {
+        F::IS_CHEAP_CONVERSION || Self::IS_CHEAP && Self::register_op().is_some()
+    }
 
     fn has_chunks(len: usize, wide: bool) -> bool {
         in_chunks!(F) && is_short::<R>(len) && !is_wide_row!(F, len, wide)

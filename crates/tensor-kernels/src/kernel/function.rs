@@ -34,6 +34,9 @@ pub(crate) trait Function1<A>: Sync {
     /// The operation of registers that this is for f32 and f64, if there is one.
     const REGISTER_OP: Option<RegisterOp> = None;
 
+    /// Is it a conversion from f32 or f64 by few instructions?
+    const IS_CHEAP_CONVERSION: bool = false;
+
     /// The operation as this crate compiled it, if it did; see `api::compiled`.
     #[cfg(tensor_compiled)]
     #[inline(always)]

@@ -31,7 +31,7 @@ pub(crate) trait Operation<const N: usize>: Sync {
     unsafe fn compute_strided(&self, simd: SimdLevel, block: &StridedRows<N>);
 
     /// Does a result take no longer to compute than to load its operands and to store it? An
-    /// operation on f32 or f64 by an instruction or two.
+    /// operation on f32 or f64 by an instruction or two, or a conversion of them.
     fn is_cheap(&self, simd: SimdLevel) -> bool;
 
     /// Does a result take much longer to compute than to store?
@@ -61,7 +61,7 @@ impl<const N: usize, O: Compute<N>> Operation<N> for O {
     fn is_cheap(&self, simd: SimdLevel) -> bool {
         // Without the instruction, a fused product and sum is a call.
         let is_fused = || O::register_op() == Some(RegisterOp::MulAdd);
-        O::IS_CHEAP && O::register_op().is_some() && (simd != SimdLevel::Scalar || !is_fused())
+        O::is_cheap() && (simd != SimdLevel::Scalar || !is_fused())
     }
 
     fn computes_much(&self) -> bool {
@@ -149,6 +149,11 @@ pub(crate) trait Compute<const N: usize>: Sync {
 
     /// See [`Operation::is_cheap`]; for floats.
     const IS_CHEAP: bool;
+
+    /// See [`Operation::is_cheap`].
+    fn is_cheap() -> bool {
+        Self::IS_CHEAP && Self::register_op().is_some()
+    }
 
     /// See [`Operation::has_chunks`].
     fn has_chunks(len: usize, wide: bool) -> bool;

@@ -49,7 +49,7 @@ pub(super) fn compute<const N: usize>(
     if few.where_they_lie(&loops) {
         return true;
     }
-    if few.is_one_by_one(len) {
+    if few.is_one_by_one(&loops, len) {
         strided::compute(few.simd, operation, operands, &loops);
         return true;
     }
@@ -136,20 +136,20 @@ impl<const N: usize> Few<'_, '_, '_, N> {
     /// Does it take less time to compute the elements one by one, where they lie, than to copy
     /// inputs into the order of the result?
     #[inline]
-    fn is_one_by_one(&self, len: usize) -> bool {
-        let is_few = match self.operands.layouts[0].ndim() {
-            2 => len <= MAX_MATRIX_ONE_BY_ONE,
-            _ => len <= MAX_UNLIKE_ONE_BY_ONE && self.has_unlike_inputs(),
-        };
+    fn is_one_by_one(&self, loops: &FewLoops<N>, len: usize) -> bool {
+        let is_matrix = self.operands.layouts[0].ndim() == 2;
+        let is_few = is_matrix && len <= MAX_MATRIX_ONE_BY_ONE
+            || len <= MAX_UNLIKE_ONE_BY_ONE && self.copies_several_inputs(loops);
         is_few && self.operation.is_cheap(self.simd)
     }
 
-    /// Do several inputs lie neither as the result does nor alike?
+    /// Do several inputs lie otherwise than the result, which cannot be computed in their order, as
+    /// they do not lie alike or have gaps?
     #[inline]
-    fn has_unlike_inputs(&self) -> bool {
-        let mut others = self.operands.layouts[1..].iter().filter(|layout| !layout.is_contiguous());
-        let Some(first) = others.next() else { return false };
-        others.any(|layout| layout.strides() != first.strides())
+    fn copies_several_inputs(&self, loops: &FewLoops<N>) -> bool {
+        let mut packed = (1..N).filter(|&k| loops.row(k) == Row::Packed);
+        let Some(first) = packed.next() else { return false };
+        packed.any(|k| !loops.lie_alike(k, first) || !self.operands.layouts[first].is_dense())
     }
 
     /// Does an operation on rows take less time than copies of the inputs that lie otherwise than

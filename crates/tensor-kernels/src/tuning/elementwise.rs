@@ -179,9 +179,11 @@ pub(crate) const MAX_COPIED_ELEMENTS: usize = 128;
 /// time that copies of the inputs take; transposed matrices of 240 elements 1.05 to 1.27 (Zen 5).
 pub(crate) const MAX_MATRIX_ONE_BY_ONE: usize = 192;
 
-/// The same of at most four loops, if several inputs lie in several orders: operations on 100 to
-/// 280 elements take 0.45 to 0.95 of the time. Of five and six loops they took 0.8 to 1.7 (Zen 5).
-pub(crate) const MAX_UNLIKE_ONE_BY_ONE: usize = 288;
+/// The same of at most four loops, if several inputs would be copied: they lie in several orders,
+/// or have gaps. Operations on 100 to 280 elements take 0.45 to 0.95 of the time, of five and six
+/// loops they took 0.8 to 1.7 (Zen 5); on 300 to 1,200 elements 0.77 in the mean of 80, 0.41 at
+/// best, and three of them over 1.1 (Zen 4).
+pub(crate) const MAX_UNLIKE_ONE_BY_ONE: usize = 1024;
 
 /// Fewer elements in another order are copied by loops, not by transposes in registers. `relu` of
 /// squares of 13 to 20 floats takes 0.75 to 0.86 of the time by transposes, of 4 and 5 floats 1.05

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use tensor_core::{AsOperand, Category, Element, Operand, Output, Result, TensorBase};
+use tensor_core::{AsOperand, Category, DType, Element, Operand, Output, Result, TensorBase};
 
 #[cfg(tensor_compiled)]
 use crate::kernel::{Map, Operation};
@@ -128,6 +128,9 @@ impl<U> Convert<U> {
 
 impl<T: Cast<U>, U: Element> Function1<T> for Convert<U> {
     type Output = U;
+
+    const IS_CHEAP_CONVERSION: bool =
+        matches!(T::DTYPE, DType::F32 | DType::F64) && matches!(size_of::<U>(), 4 | 8);
 
     /// Conversions of floats to integers are, because of values out of range.
     #[inline(always)]
