@@ -120,6 +120,7 @@ impl Machine {
     /// too, about five eighths of it. On Zen 4 with 32 MiB, operations of 21 to 28 MB whose result
     /// is smaller than [`stream`](Self::stream) take 0.6 to 0.85 of the time streamed, 0.3 at best,
     /// those of 16 to 20 MB 1.15; casts to twice the width, with results of 9 MB, 1.7.
+    #[cfg(feature = "elementwise")]
     pub(crate) fn stream_of_operation(&self, result: usize, all: usize) -> usize {
         let stream = self.stream;
         match self.keeps_transposes {
@@ -178,6 +179,7 @@ mod tests {
         assert!([0, AMD_CHANNEL].contains(&channel));
         assert!([16, 32, 64].contains(&vector));
     }
+    #[cfg(feature = "elementwise")]
     #[test]
     fn a_near_cache_keeps_a_result_as_long_as_the_inputs() {
         let near = Machine { stream: 8 << 20, keeps_transposes: true, ..Machine::REFERENCE };
