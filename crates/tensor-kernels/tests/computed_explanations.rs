@@ -10,7 +10,8 @@ use common::offsets_of;
 use proptest::prelude::*;
 use tensor_kernels::{
     DType, DTypeError, ElementwiseExplanation, Error, Exec, Layout, Loop, Machine, Par, ReduceDims,
-    ReductionExplanation, Slice, elementwise_path, explain_elementwise, explain_reduction,
+    ReductionExplanation, Slice, elementwise_path, explain_elementwise, explain_operation,
+    explain_reduction,
 };
 
 /// The reference machine, on one thread: the same everywhere.
@@ -133,6 +134,22 @@ fn large_results_are_streamed_and_the_bytes_of_a_broadcast_count_once() {
     assert_eq!(explained.stores(), "plain, through the caches");
     let refused = explain_elementwise(&exec, [&one, &rows], [4, 4]).unwrap_err();
     assert!(matches!(refused, Error::Expand { .. }), "{refused}");
+}
+
+/// The second operand lies as the result does.
+#[test]
+fn large_transposes_of_few_channels_are_computed_in_registers() {
+    let path = |channels: usize, op| {
+        let pixels = permuted(&[400, 1001, channels], &[2, 0, 1]);
+        let planes = dense(pixels.shape());
+        let layouts = [&planes, &pixels, &planes];
+        explain_operation(&reference(), op, DType::F32, layouts).unwrap().path()
+    };
+    const { assert!(4 * 4 * 400 * 1001 > Machine::REFERENCE.stream) };
+    for channels in [4, 7] {
+        assert_eq!(path(channels, "add"), "in_registers", "{channels}");
+    }
+    assert_ne!(path(8, "add"), "in_registers", "more rows");
 }
 
 #[test]

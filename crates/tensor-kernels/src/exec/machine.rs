@@ -117,9 +117,10 @@ impl Machine {
 
     /// The size from which the result of an operation is streamed: `result` bytes, which take
     /// `all` bytes with the inputs. A near cache keeps a result as long as it keeps the inputs,
-    /// too, about five eighths of it. On Zen 4 with 32 MiB, operations of 21 to 28 MB whose result
-    /// is smaller than [`stream`](Self::stream) take 0.6 to 0.85 of the time streamed, 0.3 at best,
-    /// those of 16 to 20 MB 1.15; casts to twice the width, with results of 9 MB, 1.7.
+    /// too: not if all take 2.5 times [`stream`](Self::stream), and always if they take less than
+    /// twice as much. On Zen 4 with 32 MiB, operations of 20 to 28 MB whose result is smaller than
+    /// `stream` take 0.6 to 0.85 of the time streamed, those of 16 to 20 MB 1.0 to 1.3; a cast of
+    /// 4 to 9 MB takes 1.7.
     #[cfg(feature = "elementwise")]
     pub(crate) fn stream_of_operation(&self, result: usize, all: usize) -> usize {
         let stream = self.stream;
@@ -179,6 +180,7 @@ mod tests {
         assert!([0, AMD_CHANNEL].contains(&channel));
         assert!([16, 32, 64].contains(&vector));
     }
+
     #[cfg(feature = "elementwise")]
     #[test]
     fn a_near_cache_keeps_a_result_as_long_as_the_inputs() {

@@ -15,10 +15,12 @@
 //! both, `mul_add` of three 0.73 (Zen 5).
 
 mod machine;
+mod planned;
 mod roles;
 mod values;
 
 use machine::machine_in_registers;
+pub(crate) use planned::{PlannedInRegisters, planned_in_registers};
 pub(crate) use roles::Role;
 use roles::roles;
 use tensor_core::Layout;
@@ -98,36 +100,6 @@ pub(super) fn pays_small<const N: usize>(result: &Layout, input: &Layout, width:
 pub(super) fn has_enough_elements<const N: usize>(result: &Layout) -> bool {
     let by = if N == 2 { MIN_FINISHED_TILE } else { MIN_FINISHED_TILE_OF_SEVERAL };
     result.numel() >= by.elements || !result.is_dense()
-}
-
-/// How an operation on operands of these layouts is computed in registers, for explanations; `None`
-/// if it is not. Which operands are the same memory is not known here: none is the result.
-pub(crate) fn planned_in_registers<const N: usize>(
-    exec: &Exec,
-    op: RegisterOp,
-    layouts: &[&Layout; N],
-    width: usize,
-    machine: &Machine,
-) -> Option<PlannedInRegisters<N>> {
-    if !has_enough_elements::<N>(layouts[0]) {
-        return None;
-    }
-    let machine = &machine_in_registers(layouts, width, machine);
-    let way = Way::new(exec, op, layouts, width, machine)?;
-    let work = planned(&way.copy_of(way.transposed, way.machine));
-    let is_run = (way.packed().next().is_none() || way.may_pack()) && way.runs(&work);
-    let scratch_bytes = way.packed_bytes();
-    is_run.then(|| PlannedInRegisters { roles: way.roles, scratch_bytes, work })
-}
-
-/// See [`planned_in_registers`].
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PlannedInRegisters<const N: usize> {
-    /// Of the result and the inputs.
-    pub(crate) roles: [Role; N],
-    pub(crate) scratch_bytes: usize,
-    /// The copy that computes.
-    pub(crate) work: Work,
 }
 
 /// An operation whose transposed operand is copied by some plan: what is decided without the
@@ -214,7 +186,9 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
     /// Does the plan transpose, by kernels that compute, and is that faster than two passes?
     ///
     /// Results larger than the caches are written along columns, or column by column, and so would
-    /// other operands be read: sums of 9 MB and more took 1.2 to 1.3 times as long (Zen 5).
+    /// other operands be read: sums of 9 MB and more took 1.2 to 1.3 times as long (Zen 5). Those
+    /// of few rows or columns [have a machine](machine_in_registers) for which no result is that
+    /// large.
     ///
     /// A plan that repeats its results is not run if another operand lies as the result does: it
     /// has other elements for each repetition.

@@ -181,8 +181,8 @@ pub(crate) const MAX_MATRIX_ONE_BY_ONE: usize = 192;
 
 /// The same of at most four loops, if several inputs would be copied: they lie in several orders,
 /// or have gaps. Operations on 100 to 280 elements take 0.45 to 0.95 of the time, of five and six
-/// loops they took 0.8 to 1.7 (Zen 5); on 300 to 1,200 elements 0.77 in the mean of 80, 0.41 at
-/// best, and three of them over 1.1 (Zen 4).
+/// loops they took 0.8 to 1.7 (Zen 5); on 300 to 1,200 elements 0.77 in the mean of the 80 that
+/// change, 0.41 at best, three of them over 1.1 (Zen 4).
 pub(crate) const MAX_UNLIKE_ONE_BY_ONE: usize = 1024;
 
 /// Fewer elements in another order are copied by loops, not by transposes in registers. `relu` of
@@ -221,8 +221,8 @@ pub(crate) const MIN_FINISHED_TILE_OF_SEVERAL: LeastTransposes =
 
 /// Results larger than the caches are computed in registers, with others that lie as they do, if
 /// one side of the transpose is at most this long. Sums and `mul_add` of 10 to 140 MB with 4 to 7
-/// rows or columns take 0.5 to 0.75 of the time of streamed blocks and tiles, with 8 rows 1.0 to
-/// 1.3, of squares 1.4 to 3.4 (Zen 4).
+/// rows or columns take 0.5 to 0.9 of the time of streamed blocks and tiles, with 8 rows 0.8 to
+/// 1.3, of squares up to 3.4 (Zen 4).
 pub(crate) const MAX_LARGE_FINISHED_SIDE: usize = 7;
 
 /// The fewest elements of one transpose for that if others are packed first. 88 by 13 take 1.25

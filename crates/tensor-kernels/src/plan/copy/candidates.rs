@@ -133,7 +133,7 @@ impl Candidates<'_> {
     /// transpose of a matrix needs no tables, except for blocks so small that rows which share sets
     /// of the caches stay in them, and not even these if its units are narrow: squares of 255 to
     /// 2049 of them take 1.05 to 2.5 times as long by tables (Zen 5). So do batches of matrices:
-    /// 1.4 to 1.7 times for 39 of 88 by 231 bytes and 11 of 157 by 212 floats (Zen 4).
+    /// 1.7 times for 2 of 96 by 550 bytes, 1.4 for 11 of 157 by 212 floats (Zen 4).
     fn group_sides(&self) -> &'static [usize] {
         match self.matrix() {
             _ if self.bytes <= self.machine.l1 / 2 => &GROUP_SIDES[..1],
@@ -151,10 +151,10 @@ impl Candidates<'_> {
     fn matrix(&self) -> Option<usize> {
         let adjacent = |k: usize| self.loops.iter().position(|l| l.strides[k].unsigned_abs() == 1);
         let (columns, rows) = (adjacent(0)?, adjacent(1)?);
+        let is_transposed = rows != columns && self.loops[columns].strides[1] != 0;
         let least_side = self.loops[rows].len.min(self.loops[columns].len);
-        let are_all = self.loops.len() == 2 && self.loops[1].strides[1] != 0;
-        let is_large = least_side >= LEAST_SIDE_WITHOUT_TABLES;
-        (rows != columns && (are_all || is_large)).then_some(least_side)
+        let is_enough = self.loops.len() == 2 || least_side >= LEAST_SIDE_WITHOUT_TABLES;
+        (is_transposed && is_enough).then_some(least_side)
     }
 
     /// Is the result so large that streaming a transpose is the best plan without a comparison?
@@ -353,6 +353,18 @@ mod tests {
             repeated.iter().any(|work| work.stores == Stores::Narrow)
         };
         assert!(narrow(4000) && !narrow(5000));
+    }
+
+    #[test]
+    fn large_matrices_are_transposed_without_tables() {
+        let has_tables = |shape: [usize; 3], strides: [isize; 3]| {
+            candidates(&shape, &strides, 1, &Machine::REFERENCE)
+                .iter()
+                .any(|work| matches!(work.inner, Inner::Grouped(_)))
+        };
+        assert!(!has_tables([40, 96, 550], [52_800, 1, 96]), "a batch");
+        assert!(has_tables([40, 60, 550], [33_000, 1, 60]), "small ones");
+        assert!(has_tables([40, 96, 550], [96, 1, 0]), "columns that repeat");
     }
 
     #[test]
