@@ -330,7 +330,8 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     /// # Safety
     ///
     /// M1, M2, M3 for these elements. The level [stitches lines](Isa::STITCHES_LINES), `nu`
-    /// elements are a whole number of lines, addresses and steps in bytes are multiples of 4.
+    /// elements are a whole number of lines, addresses and steps in bytes are multiples of `L`'s
+    /// width, or of 4 if that is more.
     /// `pending` is aligned to a line and has `nv` lines; unless these columns are the `first`, the
     /// lines hold what the previous call left in them.
     #[inline(always)]

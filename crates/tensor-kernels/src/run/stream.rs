@@ -48,7 +48,7 @@ pub(super) unsafe fn transpose<I: Isa>(
         // SAFETY: M1 to M3 hold for the elements, by this function's contract.
         (Lines::Aligned, _) | (_, None) => unsafe { tiles.write_lines() },
         // SAFETY: M1 to M3 hold; `choose_lines` has checked that the level stitches lines and that
-        // rows start at multiples of a word.
+        // rows start where it does.
         (Lines::Stitched, Some(scratch)) => unsafe { tiles.stitch_lines(scratch) },
         // SAFETY: M1 to M3 hold for the elements, by this function's contract.
         (lines @ (Lines::Staged | Lines::Buffered), Some(scratch)) => unsafe {
@@ -62,14 +62,13 @@ pub(super) unsafe fn transpose<I: Isa>(
 /// The method for rows that start at `dst`.
 #[inline(always)]
 fn choose_lines<I: Isa>(units: Units<I>, plan: &Streamed, dst: *mut u8) -> Lines {
-    let words = |stride: isize| units.bytes(stride) % WORD_BYTES as isize == 0;
-    let rows_in_words =
-        dst.addr().is_multiple_of(WORD_BYTES) && words(plan.v.stride) && words(plan.v2.stride);
+    // If the first row does, all do: strides count units.
+    let are_at_steps = dst.addr().is_multiple_of(units.width.min(MAX_STITCHED_STEP));
     match plan.lines {
         Lines::Aligned if dst.addr().is_multiple_of(CACHE_LINE) => Lines::Aligned,
         Lines::Aligned | Lines::Stitched
             if I::STITCHES_LINES
-                && rows_in_words
+                && are_at_steps
                 && plan.u.len * units.width >= CACHE_LINE
                 && plan.v.len >= MAX_TILE_ROWS =>
         {
@@ -104,8 +103,8 @@ pub(super) fn has_long_rows(plan: &Streamed, unit: usize, machine: &Machine) -> 
     }
 }
 
-/// Tiles are stitched at multiples of this many bytes.
-const WORD_BYTES: usize = 4;
+/// Tiles are stitched at multiples of a unit, or of this many bytes if units are wider.
+const MAX_STITCHED_STEP: usize = 4;
 
 /// How far ahead the rows of a mirrored image are prefetched: about what memory delivers in the
 /// time of one access.
@@ -235,7 +234,8 @@ impl<I: Isa> Tiles<'_, I> {
     }
 
     /// # Safety
-    /// M1, M2 and M3 for the elements; the level stitches lines, and rows start at words.
+    /// M1, M2 and M3 for the elements; the level stitches lines, and rows start at multiples of a
+    /// unit, or of [`MAX_STITCHED_STEP`].
     #[inline(always)]
     unsafe fn stitch_lines(self, scratch: &mut Scratch<'_>) {
         let (u, v) = (self.plan.u, self.plan.v);

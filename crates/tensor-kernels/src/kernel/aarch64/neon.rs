@@ -252,7 +252,7 @@ impl Arithmetic for N128 {
 impl FunnelShift for N128 {
     /// A table look-up: both registers together are one table of 32 bytes.
     #[inline(always)]
-    fn funnel_shift(self, next: Self, back: usize) -> Self {
+    fn funnel_shift<L: Unit>(self, next: Self, back: usize) -> Self {
         let (isa, neon) = (self.isa, self.isa.0.neon);
         let bytes: uint8x16_t = cast([0_u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
         let first = neon.vdupq_n_u8((LANE_BYTES - back) as u8);

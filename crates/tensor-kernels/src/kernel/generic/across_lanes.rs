@@ -27,11 +27,11 @@ pub(in crate::kernel) trait Pick: Vector {
     }
 }
 
-/// Registers that can be shifted across a pair of them, in steps of 4 bytes.
+/// Registers that can be shifted across a pair of them.
 pub(in crate::kernel) trait FunnelShift: Vector {
-    /// The last `back` bytes of `self`, followed by the first bytes of `next`. `back` is a multiple
-    /// of 4 and less than the size of a register.
-    fn funnel_shift(self, next: Self, back: usize) -> Self;
+    /// The last `back` bytes of `self`, followed by the first bytes of `next`. `back` is less than
+    /// the size of a register, and a multiple of the unit's bytes, or of 4 if these are more.
+    fn funnel_shift<L: Unit>(self, next: Self, back: usize) -> Self;
 }
 
 /// Registers between which whole lanes can be moved.

@@ -25,6 +25,7 @@ mod row_writer;
 mod shuffled;
 mod shuffles;
 mod source;
+mod source_ahead;
 mod stitch;
 mod transpose;
 mod unroll;

@@ -381,13 +381,13 @@ impl<V: Vector> Vector for Pair<V> {
 
 impl<V: FunnelShift> FunnelShift for Pair<V> {
     #[inline(always)]
-    fn funnel_shift(self, next: Self, back: usize) -> Self {
+    fn funnel_shift<L: Unit>(self, next: Self, back: usize) -> Self {
         let (a, b, c, back) = if back < V::BYTES {
             (self.1, next.0, next.1, back)
         } else {
             (self.0, self.1, next.0, back - V::BYTES)
         };
-        Self(a.funnel_shift(b, back), b.funnel_shift(c, back))
+        Self(a.funnel_shift::<L>(b, back), b.funnel_shift::<L>(c, back))
     }
 }
 

@@ -22,6 +22,7 @@ use super::{
     finish::Epilogue,
     register::{Computes, Registers},
     source::Strided,
+    source_ahead::prefetch_source,
     unroll::unrolled,
 };
 use crate::{
@@ -73,6 +74,7 @@ impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for StitchedTranspose<R, 
             loop {
                 let at = v.min(block.nv.saturating_sub(L::PER_LANE));
                 let columns = part.columns_from::<L>(at);
+                prefetch_source::<L>(part, at, L::PER_LANE);
                 // Rows that the last tile shares with the one before have been written already.
                 let done = v - at;
                 // SAFETY: the invariant, for the columns of one line and `PER_LANE` rows; the lines
@@ -115,7 +117,8 @@ unsafe fn tile<V: FunnelShift + Computes, L: Unit, E: Epilogue>(
     unrolled!(i in 0..L::PER_LANE, 16 => if i >= done {
         // SAFETY: M2 holds for destination row `i`, whose pending line is line `i` of `pending`.
         unsafe {
-            put(token, columns[i], block.dst_row(i), pending.wrapping_add(i * CACHE_LINE), first);
+            let line = pending.wrapping_add(i * CACHE_LINE);
+            put::<V, L>(token, columns[i], block.dst_row(i), line, first);
         }
     });
 }
@@ -127,7 +130,7 @@ unsafe fn tile<V: FunnelShift + Computes, L: Unit, E: Epilogue>(
 /// M2 for the register's bytes at `dst`. `pending` is an aligned line; unless these columns are the
 /// `first` it holds the bytes before them.
 #[inline(always)]
-unsafe fn put<V: FunnelShift>(
+unsafe fn put<V: FunnelShift, L: Unit>(
     token: V::Token,
     register: V,
     dst: *mut u8,
@@ -142,7 +145,7 @@ unsafe fn put<V: FunnelShift>(
         let before = unsafe { V::load(token, pending) };
         let back = dst.addr() % CACHE_LINE;
         // SAFETY: M2 holds for this whole line; its first bytes belong to the columns before.
-        unsafe { before.funnel_shift(register, back).stream(dst.wrapping_sub(back)) }
+        unsafe { before.funnel_shift::<L>(register, back).stream(dst.wrapping_sub(back)) }
     }
     // SAFETY: `pending` is an aligned line that belongs to this row alone.
     unsafe { register.store(pending) }

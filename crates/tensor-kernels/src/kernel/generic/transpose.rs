@@ -23,8 +23,9 @@
 //! - The `u` loop inside, along the destination: 10–40 % slower from 64 KiB on for 1- and 2-byte
 //!   elements. Their source lines are then fetched once per lane, and with strides that are powers
 //!   of two they compete for one cache set.
-//! - Prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row, or the
-//!   destination lines of the next tiles: no gain or a loss, in cache and out of it.
+//! - In a cache, prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row,
+//!   or the destination lines of the next tiles: no gain or a loss. From memory it pays where
+//!   stores are non-temporal: see [`source_ahead`](super::source_ahead).
 //! - The loop over small blocks inside the kernel: the compiler keeps a pointer for every address
 //!   of every path, and advances all of them in each iteration.
 //! - Destination lines in two halves, one per 256-bit tile: half the speed as soon as a block
@@ -42,6 +43,7 @@ use super::{
     gather, interleave,
     register::{Computes, Registers, Vector},
     source::Strided,
+    source_ahead::prefetch_source,
     unroll::unrolled,
 };
 #[cfg(feature = "elementwise")]
@@ -389,6 +391,9 @@ pub(super) unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
     let last = right - tile_columns;
     let mut v = left.min(last);
     loop {
+        if stores == Stores::NonTemporal {
+            prefetch_source::<L>(block, v, tile_columns);
+        }
         // SAFETY: `v + tile_columns <= nv`.
         unsafe { tile::<V, L, E>(token, block.columns_from::<L>(v), lanes, stores, epilogue) }
         if v >= last {

@@ -124,15 +124,16 @@ fn streamed_transposes_write_whole_lines_and_the_rest() {
     check_streamed::<u128>();
 }
 
-/// Stitched transposes, with rows that start at every word of a line.
+/// Stitched transposes, with rows that start at every unit of a line, or at every word.
 fn check_stitched<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
-    let words = 4_usize.div_ceil(L::WIDTH);
     for nv in extents::<L>().into_iter().filter(|&nv| nv >= 16 / L::WIDTH) {
         for nu in [2 * per_line, 5 * per_line] {
-            for dst_stride in [nu, nu + words, nu + per_line, nu + 7 * words].map(|s| s as isize) {
+            for dst_stride in [nu, nu + 1, nu + per_line, nu + 7].map(|s| s as isize) {
                 for src_stride in [nv as isize, -(nv as isize) - 1, 3] {
-                    for skew in [0, 4, 32, 60] {
+                    for skew in [0, 4, 7, 32, 61] {
+                        // Units of more than 4 bytes may start at any word.
+                        let skew = skew / L::WIDTH.min(4) * L::WIDTH.min(4);
                         check::<L>(Job::Stitch { src_stride, dst_stride, nu, nv }, skew);
                     }
                 }
@@ -142,7 +143,7 @@ fn check_stitched<L: Unit>() {
 }
 
 #[test]
-fn stitched_transposes_write_lines_from_any_word() {
+fn stitched_transposes_write_lines_from_any_unit() {
     check_stitched::<u8>();
     check_stitched::<u16>();
     check_stitched::<u32>();

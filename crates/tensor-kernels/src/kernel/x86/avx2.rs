@@ -276,10 +276,42 @@ impl Vector for X256 {
 
 impl FunnelShift for X256 {
     #[inline(always)]
-    fn funnel_shift(self, next: Self, back: usize) -> Self {
+    fn funnel_shift<L: Unit>(self, next: Self, back: usize) -> Self {
+        match L::WIDTH {
+            1 | 2 => self.join_bytes(next, back),
+            _ => self.join_words(next, back / 4),
+        }
+    }
+}
+
+/// The last units of the first register, followed by the first ones of the second.
+impl X256 {
+    /// Each lane of the result is made of two neighbours among four lanes: the last bytes of the
+    /// earlier one, and the first bytes of the later one.
+    #[inline(always)]
+    fn join_bytes(self, next: Self, back: usize) -> Self {
+        let (isa, avx, avx2) = (self.isa, self.isa.0.avx, self.isa.0.avx2);
+        let middle = avx2._mm256_permute2x128_si256::<0x21>(self.bits, next.bits);
+        let is_late = avx._mm256_set1_epi8(if back < LANE_BYTES { -1 } else { 0 });
+        let earlier = avx2._mm256_blendv_epi8(self.bits, middle, is_late);
+        let later = avx2._mm256_blendv_epi8(middle, next.bits, is_late);
+        let skipped = avx._mm256_set1_epi8((LANE_BYTES - back % LANE_BYTES) as i8);
+        let numbers = Self::splat(isa, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+        let index = avx2._mm256_add_epi8(numbers.bits, skipped);
+        // A shuffle writes 0 where the highest bit of an index is set: of the earlier lane from 16
+        // on, of the later one below 16.
+        let in_earlier = avx2._mm256_add_epi8(index, avx._mm256_set1_epi8(112));
+        let in_later = avx2._mm256_sub_epi8(index, avx._mm256_set1_epi8(16));
+        let earlier = avx2._mm256_shuffle_epi8(earlier, in_earlier);
+        let later = avx2._mm256_shuffle_epi8(later, in_later);
+        Self { isa, bits: avx2._mm256_or_si256(earlier, later) }
+    }
+
+    #[inline(always)]
+    fn join_words(self, next: Self, back: usize) -> Self {
         let (isa, avx2) = (self.isa, self.isa.0.avx2);
         let words: __m256i = cast([0_i32, 1, 2, 3, 4, 5, 6, 7]);
-        let back = isa.0.avx._mm256_set1_epi32((back / 4) as i32);
+        let back = isa.0.avx._mm256_set1_epi32(back as i32);
         // Only the low three bits of an index count, so negative ones wrap: both registers are
         // rotated alike.
         let turn = avx2._mm256_sub_epi32(words, back);
