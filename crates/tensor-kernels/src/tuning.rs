@@ -335,13 +335,20 @@ pub(crate) const CROWDED_SOURCE_LINES: usize = 32;
 /// Fewer rows of the result, which are columns of the source, are not buffered.
 pub(crate) const MIN_BUFFERED_COLUMNS: usize = 2 * BUFFERED_ROWS;
 
-/// The widest units that are buffered. 30 random transposes of two bytes took 0.97 of the time in
-/// the median, but 11 of them 1.05 to 1.24 times as long; floats, whose tiles have 16 rows, 1.1 to
-/// 1.3 times (1024 by 1024 to 4096 by 4096, Zen 5).
-pub(crate) const MAX_BUFFERED_UNIT: usize = 1;
+/// So many lines for each way of the cache are buffered in results of any size, and of units of two
+/// bytes, too: 31 or 32 lines in a set that holds 8, but not in one that holds 12. 2047 to 2049
+/// rows and columns of two bytes take half of the time, 4096 and 4097 0.65 to 0.8; 8192 and 8193 of
+/// one byte 0.6 to 0.75 (Zen 4, whose sets hold 8). With 12, 30 random transposes of two bytes took
+/// 0.97 of the time in the median, but 11 of them 1.05 to 1.24 times as long (Zen 5).
+pub(crate) const CROWDED_SOURCE_LINES_PER_WAY: usize = 3;
 
-/// Transposes are buffered up to this many times [`Machine::stream`](crate::Machine::stream). 6144
-/// by 6144 single bytes take 1.2 times as long (Zen 5).
+/// The widest units that are buffered. Floats, whose tiles have 16 rows, take 1.1 to 1.3 times as
+/// long (1024 by 1024 to 4096 by 4096, Zen 5).
+pub(crate) const MAX_BUFFERED_UNIT: usize = 2;
+
+/// Transposes of fewer lines for each way are buffered up to this many times
+/// [`Machine::stream`](crate::Machine::stream). 6144 by 6144 single bytes take 1.2 times as long
+/// (Zen 5).
 pub(crate) const BUFFERED_STREAMS: usize = 3;
 
 // Scratch memory and threads

@@ -74,7 +74,9 @@ impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for StitchedTranspose<R, 
             loop {
                 let at = v.min(block.nv.saturating_sub(L::PER_LANE));
                 let columns = part.columns_from::<L>(at);
-                prefetch_source::<L>(part, at, L::PER_LANE);
+                if const { E::PREFETCHES } {
+                    prefetch_source::<L, true>(part, at, L::PER_LANE);
+                }
                 // Rows that the last tile shares with the one before have been written already.
                 let done = v - at;
                 // SAFETY: the invariant, for the columns of one line and `PER_LANE` rows; the lines

@@ -46,13 +46,13 @@ use super::Side;
 use crate::{
     exec::Machine,
     kernel::narrow_runs::MAX_NARROW_RUN_BYTES,
-    memory::{CACHE_LINE, most_lines_in_a_set},
+    memory::{CACHE_LINE, FIRST_LEVEL_WAY, most_lines_in_a_set},
     nest::{Loop, Loops},
     tuning::{
         BUFFERED_ROW_BYTES, BUFFERED_ROWS, BUFFERED_STREAMS, CHANNEL_ROWS, CROWDED_SOURCE_LINES,
-        LONG_RUN_LINES, MAX_BUFFERED_UNIT, MAX_CHANNELS, MAX_PACKED_ROW_LINES,
-        MIN_BUFFERED_COLUMNS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES, STAGED_RUNS_BYTES,
-        SWEEP_ROWS,
+        CROWDED_SOURCE_LINES_PER_WAY, LONG_RUN_LINES, MAX_BUFFERED_UNIT, MAX_CHANNELS,
+        MAX_PACKED_ROW_LINES, MIN_BUFFERED_COLUMNS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES,
+        STAGED_RUNS_BYTES, SWEEP_ROWS,
     },
 };
 
@@ -255,16 +255,19 @@ fn rows_at_once(v: Side, unit: usize, channel: usize) -> Option<usize> {
 }
 
 /// Do the source rows of a tile share so few sets of a first-level cache that it does not keep
-/// them? A tile of single bytes has many rows, and reads each lane by lane. Beyond the caches that
-/// takes no longer than memory does.
+/// them? A tile of narrow units has many rows, and reads each lane by lane. Beyond the caches that
+/// takes no longer than memory does, unless there are many times as many lines as a set holds.
 fn is_crowded(u: Side, v: Side, unit: usize, machine: &Machine) -> bool {
     let bytes = u.len.saturating_mul(v.len).saturating_mul(unit);
-    let sizes = machine.l2..BUFFERED_STREAMS.saturating_mul(machine.stream);
     let holds_blocks = u.len * unit >= BUFFERED_ROW_BYTES && v.len >= MIN_BUFFERED_COLUMNS;
-    unit <= MAX_BUFFERED_UNIT && holds_blocks && sizes.contains(&bytes) && {
-        let pitch = u.stride.unsigned_abs() * unit;
-        most_lines_in_a_set(pitch, CACHE_LINE / unit, CACHE_LINE) >= CROWDED_SOURCE_LINES
+    if unit > MAX_BUFFERED_UNIT || !holds_blocks || bytes < machine.l2 {
+        return false;
     }
+    let pitch = u.stride.unsigned_abs() * unit;
+    let lines = most_lines_in_a_set(pitch, CACHE_LINE / unit, CACHE_LINE);
+    let is_near = bytes < BUFFERED_STREAMS.saturating_mul(machine.stream);
+    unit == 1 && is_near && lines >= CROWDED_SOURCE_LINES
+        || lines >= CROWDED_SOURCE_LINES_PER_WAY * (machine.l1 / FIRST_LEVEL_WAY)
 }
 
 fn lines(u: Side, u2: Side, v: Side, v2: Side, line: usize) -> Lines {
@@ -375,6 +378,26 @@ mod tests {
             ([90, 1000, 630], 1, Lines::Stitched),
         ] {
             assert_eq!(transposed(shape, width).lines, lines, "{shape:?} of {width} bytes");
+        }
+    }
+
+    #[test]
+    fn source_rows_that_share_few_sets_are_buffered() {
+        let eight_ways = Machine::REFERENCE;
+        let twelve_ways = Machine { l1: 48 << 10, ..eight_ways };
+        for (rows, width, of_eight, of_twelve) in [
+            (2049, 1, true, true),
+            (6144, 1, true, false),
+            (8193, 1, true, true),
+            (2047, 2, true, false),
+            (2049, 2, true, false),
+            (3072, 2, false, false),
+            (2048, 4, false, false),
+        ] {
+            let side = Side { len: rows, stride: rows as isize };
+            let is_crowded = |machine| super::is_crowded(side, side, width, machine);
+            assert_eq!(is_crowded(&eight_ways), of_eight, "{rows} of {width} bytes, 8 ways");
+            assert_eq!(is_crowded(&twelve_ways), of_twelve, "{rows} of {width} bytes, 12 ways");
         }
     }
 
