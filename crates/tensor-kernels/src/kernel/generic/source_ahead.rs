@@ -1,8 +1,8 @@
 //! Prefetching the source of a transpose that is read from memory.
 //!
 //! A tile reads a part of a cache line in each of 4 to 64 rows, which lie in pages of their own:
-//! more streams than the hardware follows. So each tile asks for lines of a few rows that later
-//! tiles read, such that all tiles within a line ask for those of all rows.
+//! more streams than the hardware follows. So each tile prefetches lines of a few rows for later
+//! tiles, such that all tiles within a line prefetch those of all rows.
 //!
 //! # Figures
 //! The share of the copy bandwidth of squares of 10 to 90 MB that are streamed, with and without
@@ -45,10 +45,10 @@ pub(super) fn has_rows_ahead<L: Unit>(block: TransposeBlock) -> bool {
     block.nv * L::WIDTH >= BYTES_AHEAD
 }
 
-/// Asks for lines that tiles will read some way behind column `v`; `NEAR` says that the block
-/// [has such](has_rows_ahead). To ask here takes a tenth of the time of doubles. Tiles are
-/// `columns` wide, and have as many rows as a cache line has units: the tiles within a line ask for
-/// one line of each row.
+/// Prefetches lines that tiles will read some way behind column `v`. Tiles are `columns` wide, and
+/// have as many rows as a cache line has units: the tiles within a line prefetch one line of each
+/// row. `NEAR` says that the block [has such lines](has_rows_ahead). It is a constant because the
+/// question, asked for each tile, took a tenth of the time of a transpose of doubles.
 #[inline(always)]
 pub(super) fn prefetch_source<L: Unit, const NEAR: bool>(
     block: TransposeBlock,

@@ -226,9 +226,9 @@ impl FunnelShift for X512 {
 
 /// Both registers without some first units, as many as one has.
 impl X512 {
-    /// No instruction moves bytes across lanes: each word is made of two neighbours. Indices are
-    /// read from a table, which makes transposes of bytes a tenth faster than computing them (Zen
-    /// 4), but those of wide units, which need one, a tenth slower.
+    /// Nothing in AVX-512 BW moves bytes across lanes: each word is made of two neighbours. Indices
+    /// are read from a table, which makes transposes of bytes a tenth faster than computing them
+    /// (Zen 4), but those of wide units, which need one index, a tenth slower.
     #[inline(always)]
     fn skip_bytes(self, next: Self, bytes: usize) -> Self {
         static NUMBERS: [i32; 48] = {
