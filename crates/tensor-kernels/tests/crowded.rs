@@ -1,7 +1,7 @@
-//! Transposes of single bytes whose source rows share few sets of a first-level cache: parts of
-//! these are buffered. Every SIMD level, rows that lie a power of two apart and nearly so, in both
-//! directions; blocks that are cut short on each side; results that start anywhere in a line, with
-//! gaps between their rows; in one part and in several.
+//! Transposes of one and two bytes whose source rows share few sets of a first-level cache: parts
+//! of these are buffered. Every SIMD level, rows that lie a power of two apart and nearly so, in
+//! both directions; blocks that are cut short on each side; results that start anywhere in a line,
+//! with gaps between their rows; in one part and in several.
 
 mod common;
 
@@ -92,18 +92,23 @@ fn single_bytes() {
     check_all(|i| (i * 7 % 251) as u8);
 }
 
+#[test]
+fn two_bytes() {
+    check_all(|i| (i * 7 % 65_521) as u16);
+}
+
 /// A tile of wider elements has few rows, and rows that lie in all sets need no buffer.
 #[test]
 fn others_are_not_buffered() {
-    let is_buffered = |width: usize, pitch: usize| {
+    let is_buffered = |ways: usize, width: usize, pitch: usize| {
         let from = Layout::new([512, 1000], [1, pitch / width], 0).unwrap();
         let to = Layout::contiguous([512, 1000]).unwrap();
-        let plans = CopyPlan::candidates(&from, &to, width, &exec(levels()[0]).machine).unwrap();
+        let machine = Machine { l1: ways * 4096, ..exec(levels()[0]).machine };
+        let plans = CopyPlan::candidates(&from, &to, width, &machine).unwrap();
         plans.iter().any(|candidate| candidate.plan.to_string().contains(BUFFERED))
     };
-    let found = [(1, 4096), (2, 4096), (4, 4096), (1, 1088), (1, 1024)];
-    assert_eq!(
-        found.map(|(width, pitch)| is_buffered(width, pitch)),
-        [true, false, false, false, false]
-    );
+    let layouts = [(1, 4096), (2, 4096), (4, 4096), (1, 1088), (1, 1024)];
+    let found = |ways| layouts.map(|(width, pitch)| is_buffered(ways, width, pitch));
+    assert_eq!(found(8), [true, true, false, false, false]);
+    assert_eq!(found(12), [true, false, false, false, false]);
 }
