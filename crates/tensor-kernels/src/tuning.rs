@@ -335,11 +335,12 @@ pub(crate) const CROWDED_SOURCE_LINES: usize = 32;
 /// Fewer rows of the result, which are columns of the source, are not buffered.
 pub(crate) const MIN_BUFFERED_COLUMNS: usize = 2 * BUFFERED_ROWS;
 
-/// So many lines for each way of the cache are buffered in results of any size, and of units of two
-/// bytes, too: 31 or 32 lines in a set that holds 8, but not in one that holds 12. 2047 to 2049
-/// rows and columns of two bytes take half of the time, 4096 and 4097 0.65 to 0.8; 8192 and 8193 of
-/// one byte 0.6 to 0.75 (Zen 4, whose sets hold 8). With 12, 30 random transposes of two bytes took
-/// 0.97 of the time in the median, but 11 of them 1.05 to 1.24 times as long (Zen 5).
+/// The same for each way of the cache, from which on source rows are buffered at any size of the
+/// result, and of units of two bytes, too: those of a tile have at most 32 lines in a set, which is
+/// enough of them for 8 ways, but not for 12. With 8 ways (Zen 4) squares of 2047 to 2049 units of
+/// two bytes take 0.45 to 0.6 of the time, of 4096 and 4097 0.65 to 0.9, and squares of 8192 and
+/// 8193 single bytes 0.6 to 0.7. With 12 ways (Zen 5) 30 random transposes of two bytes took 0.97
+/// of the time in the median, but 11 of them 1.05 to 1.24 times as long.
 pub(crate) const CROWDED_SOURCE_LINES_PER_WAY: usize = 3;
 
 /// The widest units that are buffered. Floats, whose tiles have 16 rows, take 1.1 to 1.3 times as

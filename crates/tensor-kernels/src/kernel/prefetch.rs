@@ -4,11 +4,7 @@
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a prefetch of any address is allowed, and all x86-64 CPUs have the instruction.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
-    }
+    prefetch_with::<{ std::arch::x86_64::_MM_HINT_T1 }>(address);
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
@@ -18,11 +14,14 @@ pub(crate) fn prefetch(address: *const u8) {
 #[inline(always)]
 pub(crate) fn prefetch_near(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: as in `prefetch`.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
-    }
+    prefetch_with::<{ std::arch::x86_64::_MM_HINT_T0 }>(address);
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn prefetch_with<const HINT: i32>(address: *const u8) {
+    // SAFETY: a prefetch of any address is allowed, and all x86-64 CPUs have the instruction.
+    unsafe { std::arch::x86_64::_mm_prefetch::<HINT>(address.cast()) };
 }

@@ -216,7 +216,7 @@ impl FunnelShift for X512 {
     fn funnel_shift<L: Unit>(self, next: Self, back: usize) -> Self {
         let skipped = REGISTER_BYTES - back;
         match L::WIDTH {
-            // Of a row always or never: the branch is predicted.
+            // A row of the result always takes the same branch, so it is predicted well.
             1 if !skipped.is_multiple_of(4) => self.skip_bytes(next, skipped),
             2 => self.skip_halves(next, skipped / 2),
             _ => self.skip_words(next, skipped / 4),
@@ -224,7 +224,7 @@ impl FunnelShift for X512 {
     }
 }
 
-/// Both registers without some first units, as many as one has.
+/// Two registers without their first units: as many of the rest as one register has.
 impl X512 {
     /// Nothing in AVX-512 BW moves bytes across lanes: each word is made of two neighbours. Indices
     /// are read from a table, which makes transposes of bytes a tenth faster than computing them
@@ -255,15 +255,7 @@ impl X512 {
     #[inline(always)]
     fn skip_halves(self, next: Self, halves: usize) -> Self {
         let (isa, f, bw) = (self.isa, self.isa.0.avx512f, self.isa.0.avx512bw);
-        let numbers: [i16; 32] = const {
-            let mut numbers = [0; 32];
-            let mut i = 0;
-            while i < numbers.len() {
-                numbers[i] = i as i16;
-                i += 1;
-            }
-            numbers
-        };
+        let numbers: [i16; 32] = std::array::from_fn(|i| i as i16);
         let first = f._mm512_set1_epi32((halves | halves << 16) as i32);
         let index = bw._mm512_add_epi16(cast(numbers), first);
         Self { isa, bits: bw._mm512_permutex2var_epi16(self.bits, index, next.bits) }

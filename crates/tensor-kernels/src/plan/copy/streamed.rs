@@ -18,9 +18,9 @@
 //! Runs have no tiles that write lines: they are staged, as many rows at a time as the second-level
 //! cache holds, and each source row is prefetched, because all of a block are read side by side.
 //!
-//! A tile of single bytes has 64 source rows, of which each line is read four times. If rows
-//! lie a power of two apart, as those of an image often do, their lines share a few sets of the
-//! first-level cache, which does not keep them. So parts of these rows are [copied to a
+//! A tile of single bytes has 64 source rows, one of two bytes 32, and each line is read four
+//! times. If rows lie a power of two apart, as those of an image often do, their lines share a few
+//! sets of the first-level cache, which does not keep them. So parts of these rows are [copied to a
 //! buffer](Lines::Buffered) first, and their columns are staged: lines written one by one in rows
 //! that share sets take twice as long as eight at a time.
 //!
