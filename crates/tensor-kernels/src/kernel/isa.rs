@@ -322,6 +322,9 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     /// True if the level has [`Isa::transpose_stitched`].
     const STITCHES_LINES: bool = false;
 
+    /// Are these also stitched if `nv` is less than a lane has elements?
+    const STITCHES_SHORT_ROWS: bool = false;
+
     /// [`Isa::transpose`] with non-temporal stores of whole cache lines, for rows that start at any
     /// offset in a line. The end of each row that does not fill a line is kept in `pending`, which
     /// has a line per row, and is written with the columns that follow. [`Isa::finish_stitched`]
@@ -331,7 +334,8 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     ///
     /// M1, M2, M3 for these elements. The level [stitches lines](Isa::STITCHES_LINES), `nu`
     /// elements are a whole number of lines, addresses and steps in bytes are multiples of `L`'s
-    /// width, or of 4 if that is more.
+    /// width, or of 4 if that is more. If `nv` is less than a lane has elements, M1 holds for the
+    /// source rows of a line more.
     /// `pending` is aligned to a line and has `nv` lines; unless these columns are the `first`, the
     /// lines hold what the previous call left in them.
     #[inline(always)]

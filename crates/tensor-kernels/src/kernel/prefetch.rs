@@ -4,24 +4,10 @@
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    prefetch_with::<{ std::arch::x86_64::_MM_HINT_T1 }>(address);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
-/// [`prefetch`] into the first-level cache.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-pub(crate) fn prefetch_near(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    prefetch_with::<{ std::arch::x86_64::_MM_HINT_T0 }>(address);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn prefetch_with<const HINT: i32>(address: *const u8) {
     // SAFETY: a prefetch of any address is allowed, and all x86-64 CPUs have the instruction.
-    unsafe { std::arch::x86_64::_mm_prefetch::<HINT>(address.cast()) };
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(address.cast())
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }

@@ -71,6 +71,31 @@ pub(super) unsafe fn short_source_rows<R: Registers, L: Unit, const NON_TEMPORAL
     }
 }
 
+/// Transposes the rows of one register of a block whose source rows are shorter than a lane, and
+/// have several elements.
+///
+/// # Safety
+///
+/// M1 for the block, and for the rows of one more register behind it; the contract of `sink` for a
+/// register of each destination row.
+#[inline(always)]
+pub(super) unsafe fn register_of_short_rows<V: Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    sink: impl Sink<V>,
+) {
+    match (block.src_step / L::WIDTH as isize, block.nv) {
+        // SAFETY: this function's contract; rows are 2 elements apart.
+        (2, ..=2) => unsafe { Window::<L, 2, false>::transpose(token, block, sink) },
+        // SAFETY: this function's contract; rows are 3 elements apart.
+        (3, ..=3) => unsafe { Window::<L, 3, false>::transpose(token, block, sink) },
+        // SAFETY: this function's contract; rows are 4 elements apart.
+        (4, ..=4) => unsafe { Window::<L, 4, false>::transpose(token, block, sink) },
+        // SAFETY: this function's contract; rows may lie anywhere.
+        _ => unsafe { LanePerRow::<L>::transpose(token, block, sink) },
+    }
+}
+
 /// Gathers in each iteration of a loop.
 ///
 /// Invariant: only [`rows`] makes it; M1 to M3 hold for the elements of all rows, and `first` has
@@ -221,8 +246,26 @@ trait RowGroup {
     ///
     /// # Safety
     ///
-    /// That of [`short_source_rows`], and `overread_rows` more rows follow.
-    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores);
+    /// M1 for the rows of the block, of which `overread_rows` more follow; those of `sink` for a
+    /// register of each destination row.
+    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, sink: impl Sink<V>);
+}
+
+/// Where the registers of destination rows go.
+pub(super) trait Sink<V>: Copy {
+    /// # Safety
+    ///
+    /// M2 and M3 for a register at the start of destination row `row` of the block.
+    unsafe fn put(self, register: V, block: TransposeBlock, row: usize);
+}
+
+impl<V: Vector> Sink<V> for Stores {
+    /// M4, too, if these stores are non-temporal.
+    #[inline(always)]
+    unsafe fn put(self, register: V, block: TransposeBlock, row: usize) {
+        // SAFETY: this function's contract.
+        unsafe { register.put(block.dst_row(row), self) }
+    }
 }
 
 /// Whole registers of rows first, then single lanes, the last of which overlaps, then elements.
@@ -304,7 +347,7 @@ impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> RowGroup
     }
 
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
+    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, sink: impl Sink<V>) {
         let gap = Self::gap(block);
         let start = block.src.wrapping_sub((gap + Self::FIRST) * L::WIDTH);
         let mut lanes = [V::splat(token, [0; LANE_BYTES]); STRIDE];
@@ -321,8 +364,8 @@ impl<L: Unit, const STRIDE: usize, const DESCENDING: bool> RowGroup
         unrolled!(c in 0..STRIDE, 4 => if c >= gap && c - gap < block.nv {
             let mut column = lanes[0].shuffle(Self::TABLE[c][0]);
             unrolled!(k in 1..STRIDE, 4 => column = column.or(lanes[k].shuffle(Self::TABLE[c][k])));
-            // SAFETY: M2 holds: each destination row has room for a register; M4 if streamed.
-            unsafe { column.put(block.dst_row(c - gap), stores) }
+            // SAFETY: each destination row has room for a register, by this function's contract.
+            unsafe { sink.put(column, block, c - gap) }
         });
     }
 }
@@ -347,14 +390,14 @@ impl<L: Unit> RowGroup for LanePerRow<L> {
     }
 
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, stores: Stores) {
+    unsafe fn transpose<V: Vector>(token: V::Token, block: TransposeBlock, sink: impl Sink<V>) {
         let surplus = if block.src_step < 0 { L::PER_LANE - block.nv } else { 0 };
         let start = block.src.wrapping_sub(surplus * L::WIDTH);
         // SAFETY: M1 holds: each lane ends at most `overread_rows` rows after its own row.
         let columns = unsafe { V::load_columns::<L>(token, start, block.src_step) };
         unrolled!(i in 0..L::PER_LANE, 16 => if i >= surplus && i - surplus < block.nv {
-            // SAFETY: M2 holds: each destination row has room for a register; M4 if streamed.
-            unsafe { columns[i].put(block.dst_row(i - surplus), stores) }
+            // SAFETY: each destination row has room for a register, by this function's contract.
+            unsafe { sink.put(columns[i], block, i - surplus) }
         });
     }
 }

@@ -48,6 +48,8 @@ impl<R: Registers> Isa for R {
     // (`Lines::Staged`), with as many loads and stores per line.
     const STITCHES_LINES: bool = true;
 
+    const STITCHES_SHORT_ROWS: bool = true;
+
     #[inline(always)]
     unsafe fn transpose_stitched<L: Unit>(
         self,

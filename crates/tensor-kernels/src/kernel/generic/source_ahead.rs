@@ -4,66 +4,88 @@
 //! more streams than the hardware follows. So each tile prefetches lines of a few rows for later
 //! tiles, such that all tiles within a line prefetch those of all rows.
 //!
+//! The lines that later tiles read lie in the rows of later groups, a group being the rows of a
+//! tile. If a block is a few columns of long rows, whose other columns are read soon, or few groups
+//! of rows, they lie further along the same rows.
+//!
 //! # Figures
-//! The share of the copy bandwidth of squares of 10 to 90 MB that are streamed, with and without
-//! prefetching (Zen 4, one thread):
+//! The share of the copy bandwidth of streamed transposes, with prefetching along the rows and some
+//! groups ahead (Zen 4, one thread, source and result in memory; without any the first one reaches
+//! 0.66):
 //!
-//! | | bytes, 4736² | bytes, 6661² | 2 bytes, 4611² | f32, 3336² | f64, 3333² |
-//! |---|---|---|---|---|---|
-//! | with | 0.8 | 0.45 | 0.78 | 0.85 | 0.92 |
-//! | without | 0.5 | 0.3 | 0.50 | 0.66 | 0.76 |
+//! | rows by columns of the source | along rows | groups |
+//! |---|---|---|
+//! | f32, 3333 by 3333 | 0.85 | 0.88 |
+//! | f32, 40,000 by 160 | 0.70 | 1.15 |
+//! | f32, 71,280 by 96 | 1.0 | 1.15 |
+//! | f64, 4000 by 1000 | 0.70 | 0.98 |
+//! | f64, 37,641 by 96 | 0.57 | 1.05 |
+//! | 2 bytes, 40,000 by 256 | 0.57 | 1.0 |
+//! | 2 bytes, 3830 by 3831 | 0.75 | 0.75 |
+//! | bytes, 60,000 by 256 | 0.55 | 0.64 |
+//! | bytes, 3892 by 3892 (in a cache) | 0.58 | 0.52 |
 //!
-//! Where few rows are written at once, because their lines share a channel of the memory, the gain
-//! is larger: 3328² of f32 0.9 and 0.46, of f64 0.84 and 0.54.
+//! A few columns of long rows: 3328 by 3328 of f32 0.46 without and 0.9 with prefetching, of f64
+//! 0.54 and 0.84.
 //!
 //! # Tried and dropped
+//! - One group ahead, or three, of units of 4 bytes and more: doubles lose up to a fifth by one,
+//!   matrices of 12 to 16 MB that a cache holds up to a tenth by three. Two of narrow units: up to
+//!   a tenth.
+//! - Both, into the second level two groups ahead and into the first along the rows: the same, but
+//!   rows that share cache sets lose a third, as their lines displace each other.
 //! - Plain stores, of sources in a cache: no gain, or a loss of up to a fifth. Of sources in memory
-//!   that are packed for elementwise operations: 1.02 of the time in the mean of 120.
-//! - All units into the second level: doubles gain a tenth less. All into the first: bytes gain
-//!   half as much, and rows that share cache sets nothing, as their lines displace each other.
-//! - 128 bytes ahead: as good. 512: less for bytes.
+//!   that are staged, or packed for elementwise operations: no gain.
 
 use crate::{
-    kernel::{
-        prefetch::{prefetch, prefetch_near},
-        transpose_block::TransposeBlock,
-        unit::Unit,
-    },
+    kernel::{prefetch::prefetch, transpose_block::TransposeBlock, unit::Unit},
     memory::CACHE_LINE,
 };
 
-/// How far ahead a source row is prefetched.
-const BYTES_AHEAD: usize = 256;
+/// How far ahead the rows of a few columns are prefetched.
+const BYTES_ALONG_ROWS: usize = 256;
 
-/// The lines of a tile with at most this many rows are prefetched into the first-level cache, if
-/// they are of the same block.
-const MAX_NEAR_ROWS: usize = 16;
+/// Fewer groups are prefetched along the rows, if these are not short: the last groups of a sweep
+/// have none behind them.
+const FEW_GROUPS: usize = 16;
 
-/// Are source rows of a block as long as they are prefetched ahead?
-#[inline(always)]
-pub(super) fn has_rows_ahead<L: Unit>(block: TransposeBlock) -> bool {
-    block.nv * L::WIDTH >= BYTES_AHEAD
+/// The least distance of long rows. Rows of 0.8 to 1.6 kB reach 1.0 to 1.2 times the speed by
+/// groups, of 2 to 8 kB 0.7 to 1.05 times (f32 and f64, Zen 4; 4 kB of doubles 1.4 times).
+const LONG_ROW_BYTES: usize = 2 << 10;
+
+/// How many groups of rows ahead lines are prefetched. A group of narrow units has many rows.
+const fn groups_ahead(width: usize) -> usize {
+    if width <= 2 { 1 } else { 2 }
 }
 
-/// Prefetches lines that tiles will read some way behind column `v`. Tiles are `columns` wide, and
-/// have as many rows as a cache line has units: the tiles within a line prefetch one line of each
-/// row. `NEAR` says that the block [has such lines](has_rows_ahead). It is a constant because the
-/// question, asked for each tile, took a tenth of the time of a transpose of doubles.
+/// How many bytes behind the lines that a tile reads those lie that it prefetches.
 #[inline(always)]
-pub(super) fn prefetch_source<L: Unit, const NEAR: bool>(
+pub(super) fn prefetch_distance<L: Unit>(block: TransposeBlock) -> isize {
+    let group = const { CACHE_LINE / L::WIDTH };
+    let goes_along = match block.nv * L::WIDTH < BYTES_ALONG_ROWS {
+        true => block.src_step.unsigned_abs() >= LONG_ROW_BYTES,
+        false => block.nu < FEW_GROUPS * group,
+    };
+    if goes_along {
+        return BYTES_ALONG_ROWS as isize;
+    }
+    (groups_ahead(L::WIDTH) * group) as isize * block.src_step
+}
+
+/// Prefetches lines some `distance` behind those around column `v`. Tiles are `columns` wide, and
+/// have as many rows as a cache line has units: the tiles within a line prefetch one line of each
+/// row.
+#[inline(always)]
+pub(super) fn prefetch_source<L: Unit>(
     block: TransposeBlock,
     v: usize,
     columns: usize,
+    distance: isize,
 ) {
     let rows = const { CACHE_LINE / L::WIDTH };
+    let start = block.src.wrapping_add(v * L::WIDTH).wrapping_offset(distance);
     for i in 0..columns {
-        let row = (v + i) % rows;
-        let start = block.src.wrapping_offset(row as isize * block.src_step);
-        let ahead = start.wrapping_add(v * L::WIDTH + BYTES_AHEAD);
-        if const { NEAR && CACHE_LINE / L::WIDTH <= MAX_NEAR_ROWS } {
-            prefetch_near(ahead);
-        } else {
-            prefetch(ahead);
-        }
+        let row = ((v + i) % rows) as isize;
+        prefetch(start.wrapping_offset(row * block.src_step));
     }
 }

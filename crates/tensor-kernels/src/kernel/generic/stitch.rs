@@ -20,9 +20,10 @@ use super::{
     across_lanes::FunnelShift,
     copy::copy_plain,
     finish::Epilogue,
-    register::{Computes, Registers},
+    gather::{Sink, register_of_short_rows},
+    register::{Computes, Registers, Vector},
     source::Strided,
-    source_ahead::prefetch_source,
+    source_ahead::{prefetch_distance, prefetch_source},
     unroll::unrolled,
 };
 use crate::{
@@ -68,6 +69,11 @@ impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for StitchedTranspose<R, 
     fn call(self) {
         let Self { isa, block, pending, first, epilogue, .. } = self;
         let tile_rows = CACHE_LINE / L::WIDTH;
+        if block.nv < L::PER_LANE {
+            // SAFETY: the invariant; only copies have source rows shorter than a lane.
+            return unsafe { short_rows::<R::Full, L>(isa.into(), block, pending, first) };
+        }
+        let distance = prefetch_distance::<L>(block);
         for u in (0..block.nu).step_by(tile_rows) {
             let part = block.rows_from::<L>(u);
             let mut v = 0;
@@ -75,7 +81,7 @@ impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for StitchedTranspose<R, 
                 let at = v.min(block.nv.saturating_sub(L::PER_LANE));
                 let columns = part.columns_from::<L>(at);
                 if const { E::PREFETCHES } {
-                    prefetch_source::<L, true>(part, at, L::PER_LANE);
+                    prefetch_source::<L>(part, at, L::PER_LANE, distance);
                 }
                 // Rows that the last tile shares with the one before have been written already.
                 let done = v - at;
@@ -96,6 +102,53 @@ impl<R: Registers, L: Unit, E: Epilogue> NullaryFnOnce for StitchedTranspose<R, 
                 }
             }
         }
+    }
+}
+
+/// Source rows shorter than a lane.
+///
+/// # Safety
+///
+/// That of [`transpose`].
+#[inline(always)]
+unsafe fn short_rows<V: FunnelShift + Vector, L: Unit>(
+    token: V::Token,
+    block: TransposeBlock,
+    pending: *mut u8,
+    first: bool,
+) {
+    for u in (0..block.nu).step_by(CACHE_LINE / L::WIDTH) {
+        let lines = PendingLines { token, pending, first: first && u == 0, unit: PhantomData::<L> };
+        // SAFETY: the contract of [`transpose`]: M1 holds for these rows and those of a line more.
+        unsafe { register_of_short_rows::<V, L>(token, block.rows_from::<L>(u), lines) }
+    }
+}
+
+/// A line for each destination row, which holds the bytes before the next columns unless these are
+/// the `first`.
+///
+/// Invariant: `pending` has a line for each row of the blocks whose registers are put.
+struct PendingLines<V: Vector, L> {
+    token: V::Token,
+    pending: *mut u8,
+    first: bool,
+    unit: PhantomData<L>,
+}
+
+impl<V: Vector, L> Clone for PendingLines<V, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V: Vector, L> Copy for PendingLines<V, L> {}
+
+impl<V: FunnelShift + Vector, L: Unit> Sink<V> for PendingLines<V, L> {
+    #[inline(always)]
+    unsafe fn put(self, register: V, block: TransposeBlock, row: usize) {
+        let line = self.pending.wrapping_add(row * CACHE_LINE);
+        // SAFETY: this function's contract, and the invariant.
+        unsafe { put::<V, L>(self.token, register, block.dst_row(row), line, self.first) }
     }
 }
 

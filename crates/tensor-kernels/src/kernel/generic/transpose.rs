@@ -43,7 +43,7 @@ use super::{
     gather, interleave,
     register::{Computes, Registers, Vector},
     source::Strided,
-    source_ahead::{has_rows_ahead, prefetch_source},
+    source_ahead::{prefetch_distance, prefetch_source},
     unroll::unrolled,
 };
 #[cfg(feature = "elementwise")]
@@ -390,13 +390,11 @@ pub(super) unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
     let tile_columns = lanes * L::PER_LANE;
     let last = right - tile_columns;
     let is_prefetched = const { E::PREFETCHES } && stores == Stores::NonTemporal;
-    let is_near = has_rows_ahead::<L>(block);
+    let distance = prefetch_distance::<L>(block);
     let mut v = left.min(last);
     loop {
-        match (is_prefetched, is_near) {
-            (false, _) => {}
-            (true, true) => prefetch_source::<L, true>(block, v, tile_columns),
-            (true, false) => prefetch_source::<L, false>(block, v, tile_columns),
+        if is_prefetched {
+            prefetch_source::<L>(block, v, tile_columns, distance);
         }
         // SAFETY: `v + tile_columns <= nv`.
         unsafe { tile::<V, L, E>(token, block.columns_from::<L>(v), lanes, stores, epilogue) }

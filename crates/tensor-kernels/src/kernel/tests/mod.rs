@@ -166,37 +166,30 @@ impl<L: Unit> Kernel for Call<L> {
                 let mut pending = vec![Line([0xEE; CACHE_LINE]); nv];
                 let pending: *mut u8 = pending.as_mut_ptr().cast();
                 let line = CACHE_LINE / L::WIDTH;
-                let (from, to) =
-                    (src.wrapping_offset(line as isize * src_stride), dst.wrapping_add(line));
-                // SAFETY: as above; `pending` has a line for each row.
-                unsafe {
-                    isa.transpose_stitched(
-                        (src, src_stride),
-                        (dst, dst_stride),
-                        (line, nv),
-                        pending,
-                        true,
-                    );
+                // Columns are stitched if a line of them follows, where rows are short.
+                let last = if nv < 16 / L::WIDTH { line } else { 0 };
+                let at =
+                    |u: usize| (src.wrapping_offset(u as isize * src_stride), dst.wrapping_add(u));
+                for (from, to) in [(0, line), (line, nu - last)] {
+                    let (src, dst) = at(from);
+                    // SAFETY: as above; `pending` has a line for each row, which the call before
+                    // has written.
+                    unsafe {
+                        isa.transpose_stitched(
+                            (src, src_stride),
+                            (dst, dst_stride),
+                            (to - from, nv),
+                            pending,
+                            from == 0,
+                        );
+                    }
                 }
-                // SAFETY: as above, and the call before has written `pending`.
-                unsafe {
-                    isa.transpose_stitched(
-                        (from, src_stride),
-                        (to, dst_stride),
-                        (nu - line, nv),
-                        pending,
-                        false,
-                    );
-                }
+                let (src, dst) = at(nu - last);
+                let step = dst_stride * L::WIDTH as isize;
                 // SAFETY: as above.
-                unsafe {
-                    isa.finish_stitched(
-                        dst.wrapping_add(nu).cast(),
-                        dst_stride * L::WIDTH as isize,
-                        nv,
-                        pending,
-                    );
-                }
+                unsafe { isa.finish_stitched(dst.cast(), step, nv, pending) }
+                // SAFETY: as above.
+                unsafe { isa.transpose(src, src_stride, dst, dst_stride, last, nv) }
             }
             // SAFETY: as above.
             Job::Stitch { src_stride, dst_stride, nu, nv } => unsafe {

@@ -127,10 +127,10 @@ fn streamed_transposes_write_whole_lines_and_the_rest() {
 /// Stitched transposes, with rows that start at every unit of a line, or at every word.
 fn check_stitched<L: Unit>() {
     let per_line = CACHE_LINE / L::WIDTH;
-    for nv in extents::<L>().into_iter().filter(|&nv| nv >= 16 / L::WIDTH) {
+    for nv in extents::<L>().into_iter().filter(|&nv| nv > usize::from(L::WIDTH < 16)) {
         for nu in [2 * per_line, 5 * per_line] {
             for dst_stride in [nu, nu + 1, nu + per_line, nu + 7].map(|s| s as isize) {
-                for src_stride in [nv as isize, -(nv as isize) - 1, 3] {
+                for src_stride in [nv as isize, -(nv as isize) - 1, 3, nv as isize + 1] {
                     for skew in [0, 4, 7, 32, 61] {
                         // Units of more than 4 bytes may start at any word.
                         let skew = skew / L::WIDTH.min(4) * L::WIDTH.min(4);

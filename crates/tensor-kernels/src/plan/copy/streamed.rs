@@ -46,7 +46,7 @@ use super::Side;
 use crate::{
     exec::Machine,
     kernel::narrow_runs::MAX_NARROW_RUN_BYTES,
-    memory::{CACHE_LINE, FIRST_LEVEL_WAY, most_lines_in_a_set},
+    memory::{CACHE_LINE, FIRST_LEVEL_WAY, LANE_BYTES, most_lines_in_a_set},
     nest::{Loop, Loops},
     tuning::{
         BUFFERED_ROW_BYTES, BUFFERED_ROWS, BUFFERED_STREAMS, CHANNEL_ROWS, CROWDED_SOURCE_LINES,
@@ -157,7 +157,10 @@ impl Streamed {
         let short = |len: usize, enough: usize| len < enough;
         // The rows of an image continue those before. A cache line that two of them share is
         // written once, if both are staged, and later rows can be prefetched.
-        let is_short = short(row, LONG_RUN_LINES * line) || v.len <= MAX_CHANNELS;
+        let source_row = v.len as isize * runs.step;
+        let continues_source = |l: &Loop<2>| l.strides[1] == source_row;
+        let are_channels = v.len <= MAX_CHANNELS && !outer.iter().any(continues_source);
+        let is_short = short(row, LONG_RUN_LINES * line) || are_channels;
         let at_u2 = find(outer, is_short, |l| l.strides[0] == row as isize);
         let columns = row * at_u2.map_or(1, |at| outer[at].len);
         let is_matrix_of_units = runs == Runs::UNITS && is_small_matrix(u, v, unit, machine);
@@ -166,9 +169,7 @@ impl Streamed {
             return None;
         }
         let u2 = take(outer, at_u2.filter(|_| !packed), 1);
-        let source_row = v.len as isize * runs.step;
-        let at_v2 =
-            find(outer, short(v.len, SWEEP_ROWS) && !packed, |l| l.strides[1] == source_row);
+        let at_v2 = find(outer, short(v.len, SWEEP_ROWS) && !packed, continues_source);
         let v2 = take(outer, at_v2, 0);
         let lines = match (packed, runs) {
             (true, _) => Lines::Packed,
@@ -212,12 +213,15 @@ impl Streamed {
     }
 
     /// Do tiles fill cache lines? Where rows or columns are short, the rest of each tile is copied
-    /// unit by unit. Channels are separated by shuffles, at any number.
+    /// unit by unit. Lines of a lane's rows are stitched; channels are separated by shuffles, at
+    /// any number.
     pub(super) fn fills_lines(&self, line: usize) -> bool {
         let is_matrix = self.u2.len * self.v2.len == 1;
         let is_staged = self.lines == Lines::Packed || self.runs != Runs::UNITS;
+        let is_stitched = matches!(self.lines, Lines::Aligned | Lines::Stitched);
+        let least = if is_stitched { line * LANE_BYTES / CACHE_LINE } else { line };
         is_staged
-            || self.u.len >= line && (self.v.len >= line || is_matrix || self.is_of_channels())
+            || self.u.len >= line && (self.v.len >= least || is_matrix || self.is_of_channels())
     }
 
     /// Are parts of the source's rows copied to a buffer first?

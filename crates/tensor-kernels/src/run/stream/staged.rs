@@ -102,7 +102,7 @@ impl<'a, I: Isa> Tiles<'a, I> {
             None => SOURCE_STREAMS,
         };
         for k in 0..nu2 {
-            self.prefetch_descending(i2 + k, row);
+            self.prefetch_image_row(i2 + k, row);
             for c in (0..nu).step_by(streams) {
                 let src = self.source((i2 + k, i + c), row);
                 let column = (k * nu + c) * self.plan.runs.len;
