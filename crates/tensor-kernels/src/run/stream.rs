@@ -120,6 +120,12 @@ const MAX_STITCHED_STEP: usize = 4;
 /// time of one access.
 const PREFETCH_BYTES: usize = 8 << 10;
 
+/// Source rows that continue along `v2` are read a few lines at a time if they are shorter.
+const SWEPT_ROW_BYTES: usize = 1024;
+
+/// See [`SWEPT_ROW_BYTES`].
+const MAX_SWEPT_LINES: usize = 8;
+
 /// The most destination rows of a tile.
 const MAX_TILE_ROWS: usize = 16;
 
@@ -181,16 +187,19 @@ impl<I: Isa> Tiles<'_, I> {
         }
     }
 
-    /// The columns of a sweep. One line, if rows continue along `v2`, so that the source is read
-    /// along both loops; a few lines, if few rows are written at once. Else all of them.
+    /// The columns of a sweep. If rows continue along `v2`, a few lines of short source rows, or
+    /// one line, so that the source is read along both loops; a few lines, if few rows are written
+    /// at once. Else all of them.
     #[inline(always)]
     fn sweep(self, len: usize) -> Pair {
-        let lines = match (self.plan.v2.len, self.plan.rows_at_once) {
-            (2.., _) => 1,
+        let Streamed { v, v2, rows_at_once, .. } = self.plan;
+        let width = self.units.width;
+        let lines = match (v2.len, rows_at_once) {
+            (2.., _) => (SWEPT_ROW_BYTES / (v.len * v2.len * width)).clamp(1, MAX_SWEPT_LINES),
             (_, Some(_)) => CHANNEL_LINES,
             _ => return (1, len.max(1)),
         };
-        (1, (lines * CACHE_LINE / self.units.width).min(len).max(1))
+        (1, (lines * CACHE_LINE / width).min(len).max(1))
     }
 
     /// Prefetches a later row of pixels of a mirrored image; the current one is at `i2` along `u2`.

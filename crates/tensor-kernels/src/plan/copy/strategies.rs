@@ -150,16 +150,23 @@ fn transpose_of_runs(
     (is_short && is_transpose).then_some((u, v, runs))
 }
 
-/// If the source descends along a loop other than the innermost, the loop starts from its other
-/// end, so that a tile can cover it.
+/// If the source descends by 1 along a loop other than the innermost, the loop starts from its
+/// other end, so that a tile can cover it; so does a loop that continues the source where that one
+/// ends, and so on.
 #[inline(always)]
 pub(super) fn source_forwards(builder: &mut NestBuilder<'_, 2>, unit: usize) {
-    for at in 0..builder.loops().len().saturating_sub(1) {
+    let mut step = 1;
+    let outer = builder.loops().len().saturating_sub(1);
+    while let Some(at) = builder.loops()[..outer].iter().position(|l| l.strides[1].abs() == step) {
         let Loop { len, strides } = builder.loops()[at];
-        if strides[1] == -1 {
+        if strides[1] < 0 {
             let end = (len - 1) as isize * unit as isize;
             builder.starts = std::array::from_fn(|k| builder.starts[k] + end * strides[k]);
             builder.loops_mut()[at].strides = strides.map(|stride| -stride);
+        }
+        step = step.saturating_mul(len.try_into().unwrap_or(isize::MAX));
+        if len == 1 {
+            return;
         }
     }
 }
