@@ -389,7 +389,8 @@ pub(super) unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
 ) {
     let tile_columns = lanes * L::PER_LANE;
     let last = right - tile_columns;
-    let is_prefetched = const { E::PREFETCHES } && stores == Stores::NonTemporal;
+    let is_prefetched = const { E::PREFETCHES }
+        && (stores == Stores::NonTemporal || block.is_far && block.nu * L::WIDTH >= 2 * CACHE_LINE);
     let distance = prefetch_distance::<L>(block);
     let mut v = left.min(last);
     loop {
