@@ -4,10 +4,11 @@
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address is allowed, and all x86-64 CPUs have the instruction.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(address.cast())
-    };
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a prefetch of any address is allowed, and all x86-64 CPUs have the instruction.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
+    }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }

@@ -89,3 +89,25 @@ pub(super) fn prefetch_source<L: Unit>(
         prefetch(start.wrapping_offset(row * block.src_step));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The distance for a block of floats whose source rows lie this many elements apart.
+    fn of_floats((nu, nv): (usize, usize), src_stride: isize) -> isize {
+        let (from, to) = (std::ptr::null::<u32>(), std::ptr::null_mut::<u32>());
+        let to_stride = nu as isize;
+        prefetch_distance::<u32>(TransposeBlock::new((from, src_stride), (to, to_stride), (nu, nv)))
+    }
+
+    #[test]
+    fn rows_are_prefetched_by_groups_unless_other_columns_are_read_soon() {
+        assert_eq!(of_floats((1000, 1024), 3000), 2 * 16 * 3000 * 4, "a part of long rows");
+        assert_eq!(of_floats((71_280, 96), 96), 2 * 16 * 96 * 4, "short rows");
+        assert_eq!(of_floats((1000, 7), -7), -2 * 16 * 7 * 4, "short rows, backwards");
+        assert_eq!(of_floats((64, 16), 3000), 256, "a few columns of long rows");
+        assert_eq!(of_floats((64, 16), 300), 2 * 16 * 300 * 4, "a few columns of short rows");
+        assert_eq!(of_floats((255, 1024), 3000), 256, "few groups");
+    }
+}

@@ -380,6 +380,18 @@ mod tests {
     }
 
     #[test]
+    fn a_source_that_descends_along_two_loops_is_read_forwards() {
+        let first = |strides: [isize; 3]| {
+            let found = candidates(&[3, 8739, 986], &strides, 1, &Machine::REFERENCE);
+            found[0].starts[1]
+        };
+        let rows = 985 * 26_217;
+        assert_eq!(first([-1, -3, 26_217]), 0, "channels and columns");
+        assert_eq!(first([-1, -3, -26_217]), rows, "rows are not adjacent to them");
+        assert_eq!(first([1, -3, 26_217]), 0, "columns alone");
+    }
+
+    #[test]
     fn what_a_row_repeats_is_filled() {
         let repeated = |len: usize| candidates(&[5000, len], &[1, 0], 16, &Machine::REFERENCE);
         let is_pair = |work: &Work| matches!(work.inner, Inner::Blocked2d { .. });

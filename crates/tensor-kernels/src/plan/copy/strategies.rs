@@ -153,7 +153,7 @@ fn transpose_of_runs(
 /// If the source descends by 1 along a loop other than the innermost, the loop starts from its
 /// other end, so that a tile can cover it; so does a loop that continues the source where that one
 /// ends, and so on.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn source_forwards(builder: &mut NestBuilder<'_, 2>, unit: usize) {
     let mut step = 1;
     let outer = builder.loops().len().saturating_sub(1);

@@ -416,6 +416,23 @@ mod tests {
     }
 
     #[test]
+    fn few_rows_are_continued_in_the_source_or_else_in_the_result() {
+        let extents = |shape: [usize; 4], strides: [isize; 4]| {
+            let offset =
+                shape.iter().zip(strides).map(|(&len, s)| s.min(0).unsigned_abs() * (len - 1));
+            let from = Layout::new(shape, strides, offset.sum()).unwrap();
+            let to = Layout::contiguous(shape).unwrap();
+            match Work::new(&from, &to, 8, &Machine::REFERENCE).inner {
+                Inner::Streamed(plan) => (plan.v.len, plan.v2.len, plan.u2.len),
+                inner => panic!("a large transpose is streamed: {inner}"),
+            }
+        };
+        assert_eq!(extents([1, 7, 9, 37_641], [1, 1, 7, 63]), (7, 9, 1), "dimensions");
+        let upside_down = extents([203, 4, 243, 29], [28_188, 1, -116, 4]);
+        assert_eq!(upside_down, (4, 1, 243), "images");
+    }
+
+    #[test]
     fn packed_rows_stay_in_half_of_a_first_level_cache() {
         let plan = transposed([9000, 138, 130], 2);
         assert_eq!(plan.block.v, 46, "three blocks of as many rows");
