@@ -1,0 +1,74 @@
+//! Every candidate of transposes to 2 to 17 rows, on a machine that streams everything: the
+//! channels of images as planes. The source ends with its last element, so that the address
+//! sanitizer finds a read behind it, or starts with it, where pixels are mirrored. Rows of the
+//! result start and end anywhere in a cache line.
+
+mod common;
+
+use common::{levels, values_of};
+use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, TensorViewMut};
+
+/// The lengths of rows, in cache lines and elements.
+const ROWS: [(usize, usize); 4] = [(1, 3), (2, 1), (5, 0), (70, 5)];
+
+/// Every level.
+fn execs() -> Vec<Exec> {
+    let exec = |level| {
+        let mut exec = Exec::current().unwrap().with_simd(level).unwrap().serial();
+        exec.machine = Machine { stream: 0, l1: 4 << 10, ..Machine::REFERENCE };
+        exec
+    };
+    levels().into_iter().map(exec).collect()
+}
+
+/// `count` channels of some pixels as planes, of `count` channels or more, mirrored or not.
+fn planes(pixels: usize, count: usize, gap: usize, is_mirrored: bool) -> Layout {
+    let all = Layout::contiguous([pixels, count + gap]).unwrap();
+    let taken = all.narrow(1, 0, count).unwrap();
+    let taken = if is_mirrored { taken.flip([0]).unwrap() } else { taken };
+    taken.t().unwrap()
+}
+
+fn check<T: Element + PartialEq>(nth: fn(usize) -> T) {
+    let line = 64 / size_of::<T>();
+    for (count, (lines, more)) in (2..=17).flat_map(|count| ROWS.map(|row| (count, row))) {
+        let pixels = lines * line + more;
+        for (gap, is_mirrored) in [(0, false), (1, false), (0, true), (3, true)] {
+            let from = planes(pixels, count, gap, is_mirrored);
+            let elements = (pixels - 1) * (count + gap) + count;
+            let source: Vec<T> = (0..elements).map(nth).collect();
+            let expected = values_of(&source, &from);
+            for (exec, behind) in execs().iter().flat_map(|exec| [0, 3].map(|b| (exec, b))) {
+                let mut memory = vec![nth(1); count * pixels + 2 * line];
+                let offset = memory.as_ptr().align_offset(64) + behind;
+                let to = Layout::new([count, pixels], [pixels, 1], offset).unwrap();
+                let view = TensorView::new(&source, from.clone()).unwrap();
+                let candidates = CopyPlan::candidates(&from, &to, size_of::<T>(), &exec.machine);
+                for plan in candidates.unwrap().into_iter().map(|candidate| candidate.plan) {
+                    memory.fill(nth(1));
+                    let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
+                    plan.run(exec, &view, &mut into).unwrap();
+                    let what = || format!("{}, {plan}, {behind} elements on", exec.simd());
+                    assert!(values_of(&memory, &to) == expected, "{}", what());
+                }
+            }
+        }
+    }
+}
+
+macro_rules! widths {
+    ($($name:ident: $nth:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            check($nth);
+        }
+    )*};
+}
+
+widths! {
+    few_rows_of_bytes: |at| at as u8;
+    few_rows_of_two_bytes: |at| at as u16;
+    few_rows_of_four_bytes: |at| at as u32;
+    few_rows_of_eight_bytes: |at| at as u64;
+    few_rows_of_sixteen_bytes: |at| [at as u64, 7];
+}
