@@ -25,7 +25,7 @@ use crate::{
     kernel::{Isa, Units, prefetch},
     memory::CACHE_LINE,
     plan::{Lines, Runs, Streamed},
-    tuning::CHANNEL_LINES,
+    tuning::{CHANNEL_LINES, MIN_LINES_OF_FEW_ROWS},
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
@@ -128,11 +128,6 @@ const MAX_SWEPT_LINES: usize = 8;
 
 /// The most destination rows of a tile.
 const MAX_TILE_ROWS: usize = 16;
-
-/// The fewest lines of rows that are stitched if only few of them follow each other in the source.
-/// 5797 times 10 rows of 183 floats take 1.3 times as long as staged, 8 times 8 rows of 41,832
-/// doubles a third (Zen 4).
-const MIN_LINES_OF_FEW_ROWS: usize = 64;
 
 /// A transpose and its pointers. Invariant: M1 to M3 hold for its elements.
 #[derive(Clone, Copy)]

@@ -4,6 +4,10 @@
 //! more streams than the hardware follows. So each tile prefetches lines of a few rows for later
 //! tiles, such that all tiles within a line prefetch those of all rows.
 //!
+//! Sources that are known to lie in memory are prefetched: those of non-temporal stores, and of
+//! tiles of large elementwise operations (0.98 of the time in the mean of 70 random ones of 3 to 40
+//! MB, 0.84 at the 5th percentile, Zen 4).
+//!
 //! The lines that later tiles read lie in the rows of later groups, a group being the rows of a
 //! tile. If a block is a few columns of long rows, whose other columns are read soon, or few groups
 //! of rows, they lie further along the same rows.
@@ -34,12 +38,13 @@
 //!   a tenth.
 //! - Both, into the second level two groups ahead and into the first along the rows: the same, but
 //!   rows that share cache sets lose a third, as their lines displace each other.
-//! - Plain stores, of sources in a cache: no gain, or a loss of up to a fifth. Of sources in memory
-//!   that are staged, or packed for elementwise operations: no gain.
+//! - Plain stores of sources in a cache: no gain, or a loss of up to a fifth. Of sources in memory
+//!   with fewer rows than two lines have elements, which the hardware follows: up to 1.35 times as
+//!   long. Of mirrored images that are staged: 1.7 times.
 
 use crate::{
     kernel::{prefetch::prefetch, transpose_block::TransposeBlock, unit::Unit},
-    memory::CACHE_LINE,
+    memory::{CACHE_LINE, Stores},
 };
 
 /// How far ahead the rows of a few columns are prefetched.
@@ -56,6 +61,14 @@ const LONG_ROW_BYTES: usize = 2 << 10;
 /// How many groups of rows ahead lines are prefetched. A group of narrow units has many rows.
 const fn groups_ahead(width: usize) -> usize {
     if width <= 2 { 1 } else { 2 }
+}
+
+/// Does the source lie in memory, in more rows than the hardware follows? Not that of small blocks
+/// whose rows descend, which are those of mirrored images: what lies before them has been read.
+#[inline(always)]
+pub(super) fn is_prefetched<L: Unit>(block: TransposeBlock, stores: Stores) -> bool {
+    let has_many_rows = block.nu * L::WIDTH >= 2 * CACHE_LINE && block.src_step > 0;
+    stores == Stores::NonTemporal || block.is_far && has_many_rows
 }
 
 /// How many bytes behind the lines that a tile reads those lie that it prefetches.

@@ -24,8 +24,8 @@
 //!   elements. Their source lines are then fetched once per lane, and with strides that are powers
 //!   of two they compete for one cache set.
 //! - In a cache, prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row,
-//!   or the destination lines of the next tiles: no gain or a loss. From memory it pays where
-//!   stores are non-temporal: see [`source_ahead`](super::source_ahead).
+//!   or the destination lines of the next tiles: no gain or a loss. From memory it pays: see
+//!   [`source_ahead`](super::source_ahead).
 //! - The loop over small blocks inside the kernel: the compiler keeps a pointer for every address
 //!   of every path, and advances all of them in each iteration.
 //! - Destination lines in two halves, one per 256-bit tile: half the speed as soon as a block
@@ -43,7 +43,7 @@ use super::{
     gather, interleave,
     register::{Computes, Registers, Vector},
     source::Strided,
-    source_ahead::{prefetch_distance, prefetch_source},
+    source_ahead::{is_prefetched, prefetch_distance, prefetch_source},
     unroll::unrolled,
 };
 #[cfg(feature = "elementwise")]
@@ -389,8 +389,7 @@ pub(super) unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
 ) {
     let tile_columns = lanes * L::PER_LANE;
     let last = right - tile_columns;
-    let is_prefetched = const { E::PREFETCHES }
-        && (stores == Stores::NonTemporal || block.is_far && block.nu * L::WIDTH >= 2 * CACHE_LINE);
+    let is_prefetched = const { E::PREFETCHES } && is_prefetched::<L>(block, stores);
     let distance = prefetch_distance::<L>(block);
     let mut v = left.min(last);
     loop {

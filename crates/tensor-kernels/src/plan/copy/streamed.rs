@@ -51,8 +51,8 @@ use crate::{
     tuning::{
         BUFFERED_ROW_BYTES, BUFFERED_ROWS, BUFFERED_STREAMS, CHANNEL_ROWS, CROWDED_SOURCE_LINES,
         CROWDED_SOURCE_LINES_PER_WAY, LONG_RUN_LINES, MAX_BUFFERED_UNIT, MAX_CHANNELS,
-        MAX_PACKED_ROW_LINES, MIN_BUFFERED_COLUMNS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES,
-        STAGED_RUNS_BYTES, SWEEP_ROWS,
+        MAX_PACKED_ROW_LINES, MIN_BUFFERED_COLUMNS, MIN_LINES_OF_FEW_ROWS, MIN_STREAMED_ROW_LINES,
+        STAGED_ROW_BYTES, STAGED_RUNS_BYTES, SWEEP_ROWS,
     },
 };
 
@@ -213,12 +213,13 @@ impl Streamed {
     }
 
     /// Do tiles fill cache lines? Where rows or columns are short, the rest of each tile is copied
-    /// unit by unit. Lines of a lane's rows are stitched; channels are separated by shuffles, at
-    /// any number.
+    /// unit by unit. Long rows are stitched, a lane of them or more; channels are separated by
+    /// shuffles, at any number.
     pub(super) fn fills_lines(&self, line: usize) -> bool {
         let is_matrix = self.u2.len * self.v2.len == 1;
         let is_staged = self.lines == Lines::Packed || self.runs != Runs::UNITS;
-        let is_stitched = matches!(self.lines, Lines::Aligned | Lines::Stitched);
+        let is_stitched = matches!(self.lines, Lines::Aligned | Lines::Stitched)
+            && self.u.len >= MIN_LINES_OF_FEW_ROWS * line;
         let least = if is_stitched { line * LANE_BYTES / CACHE_LINE } else { line };
         is_staged
             || self.u.len >= line && (self.v.len >= least || is_matrix || self.is_of_channels())
