@@ -6,7 +6,7 @@
 mod common;
 
 use common::{levels, values_of};
-use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, TensorViewMut};
+use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, TensorViewMut, ops};
 
 /// The lengths of rows, in cache lines and elements.
 const ROWS: [(usize, usize); 4] = [(1, 3), (2, 1), (5, 0), (70, 5)];
@@ -71,4 +71,42 @@ widths! {
     few_rows_of_four_bytes: |at| at as u32;
     few_rows_of_eight_bytes: |at| at as u64;
     few_rows_of_sixteen_bytes: |at| [at as u64, 7];
+}
+
+/// The planes of some pixels, negated, and less others: computed on the way to long rows.
+macro_rules! computed {
+    ($($name:ident: $type:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            let others: Vec<$type> = (0..17 * 1031).map(|at| (at % 91) as $type).collect();
+            for (count, is_mirrored) in (2..=17).flat_map(|count| [(count, false), (count, true)]) {
+                let pixels = 1031;
+                let from = planes(pixels, count, 0, is_mirrored);
+                let source: Vec<$type> = (0..count * pixels).map(|at| at as $type).collect();
+                let values = values_of(&source, &from);
+                let negated: Vec<$type> = values.iter().map(|x| -x).collect();
+                let differences: Vec<$type> =
+                    values.iter().zip(&others).map(|(x, y)| x - y).collect();
+                let view = TensorView::new(&source, from.clone()).unwrap();
+                let rows = Layout::contiguous([count, pixels]).unwrap();
+                let other = TensorView::new(&others, rows).unwrap();
+                for (exec, behind) in execs().iter().flat_map(|exec| [0, 3].map(|b| (exec, b))) {
+                    let mut memory = vec![<$type>::NAN; count * pixels + 8];
+                    let to = Layout::new([count, pixels], [pixels, 1], behind).unwrap();
+                    let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
+                    ops::neg_into(exec, &view, &mut into).unwrap();
+                    assert!(values_of(&memory, &to) == negated, "{count} rows, {}", exec.simd());
+                    let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
+                    ops::sub_into(exec, &view, &other, &mut into).unwrap();
+                    let what = || format!("{count} rows, {}", exec.simd());
+                    assert!(values_of(&memory, &to) == differences, "{}", what());
+                }
+            }
+        }
+    )*};
+}
+
+computed! {
+    few_rows_of_floats_are_computed: f32;
+    few_rows_of_doubles_are_computed: f64;
 }
