@@ -5,8 +5,8 @@
 //! tiles, such that all tiles within a line prefetch those of all rows.
 //!
 //! Sources that are known to lie in memory are prefetched: those of non-temporal stores, and of
-//! tiles of large elementwise operations (0.98 of the time in the mean of 70 random ones of 3 to 40
-//! MB, 0.84 at the 5th percentile, Zen 4).
+//! tiles of large elementwise operations (0.98 to 1.0 of the time in the mean of 50 to 70 random
+//! ones of 2 to 40 MB, 0.84 at the 5th percentile and 1.06 to 1.12 at the 95th, Zen 4).
 //!
 //! The lines that later tiles read lie in the rows of later groups, a group being the rows of a
 //! tile. If a block is a few columns of long rows, whose other columns are read soon, or few groups
@@ -25,17 +25,15 @@
 //! | f64, 4000 by 1000 | 0.70 | 0.98 |
 //! | f64, 37,641 by 96 | 0.57 | 1.05 |
 //! | 2 bytes, 40,000 by 256 | 0.57 | 1.0 |
-//! | 2 bytes, 3830 by 3831 | 0.75 | 0.75 |
 //! | bytes, 60,000 by 256 | 0.55 | 0.64 |
-//! | bytes, 3892 by 3892 (in a cache) | 0.58 | 0.52 |
 //!
 //! A few columns of long rows: 3328 by 3328 of f32 0.46 without and 0.9 with prefetching, of f64
 //! 0.54 and 0.84.
 //!
 //! # Tried and dropped
 //! - One group ahead, or three, of units of 4 bytes and more: doubles lose up to a fifth by one,
-//!   matrices of 12 to 16 MB that a cache holds up to a tenth by three. Two of narrow units: up to
-//!   a tenth.
+//!   matrices of 12 to 16 MB that a cache holds up to a tenth by three.
+//! - Long rows of 1- and 2-byte units by groups: as good, or up to a tenth slower with AVX-512.
 //! - Both, into the second level two groups ahead and into the first along the rows: the same, but
 //!   rows that share cache sets lose a third, as their lines displace each other.
 //! - Plain stores of sources in a cache: no gain, or a loss of up to a fifth. Of sources in memory
@@ -53,6 +51,10 @@ const BYTES_ALONG_ROWS: usize = 256;
 /// Fewer groups are prefetched along the rows, if these are not short: the last groups of a sweep
 /// have none behind them.
 const FEW_GROUPS: usize = 16;
+
+/// Longer rows of 1- and 2-byte units are prefetched along the rows: by groups, squares of 2269 to
+/// 3394 take 1.2 times as long at AVX2 (Zen 4).
+const LONG_NARROW_ROW_BYTES: usize = 512;
 
 /// The least distance of long rows. Rows of 0.8 to 1.6 kB reach 1.0 to 1.2 times the speed by
 /// groups, of 2 to 8 kB 0.7 to 1.05 times (f32 and f64, Zen 4; 4 kB of doubles 1.4 times).
@@ -75,9 +77,10 @@ pub(super) fn is_prefetched<L: Unit>(block: TransposeBlock, stores: Stores) -> b
 #[inline(always)]
 pub(super) fn prefetch_distance<L: Unit>(block: TransposeBlock) -> isize {
     let group = const { CACHE_LINE / L::WIDTH };
-    let goes_along = match block.nv * L::WIDTH < BYTES_ALONG_ROWS {
+    let row = block.nv * L::WIDTH;
+    let goes_along = match row < BYTES_ALONG_ROWS {
         true => block.src_step.unsigned_abs() >= LONG_ROW_BYTES,
-        false => block.nu < FEW_GROUPS * group,
+        false => block.nu < FEW_GROUPS * group || L::WIDTH <= 2 && row > LONG_NARROW_ROW_BYTES,
     };
     if goes_along {
         return BYTES_ALONG_ROWS as isize;
@@ -122,5 +125,16 @@ mod tests {
         assert_eq!(of_floats((64, 16), 3000), 256, "a few columns of long rows");
         assert_eq!(of_floats((64, 16), 300), 2 * 16 * 300 * 4, "a few columns of short rows");
         assert_eq!(of_floats((255, 1024), 3000), 256, "few groups");
+    }
+
+    #[test]
+    fn long_rows_of_bytes_are_prefetched_along_the_rows() {
+        let of_bytes = |columns: usize| {
+            let (from, to) = (std::ptr::null::<u8>(), std::ptr::null_mut::<u8>());
+            let step = columns as isize;
+            let block = TransposeBlock::new((from, step), (to, 5000), (5000, columns.min(1024)));
+            prefetch_distance::<u8>(block)
+        };
+        assert_eq!((of_bytes(5000), of_bytes(300)), (256, 64 * 300));
     }
 }
