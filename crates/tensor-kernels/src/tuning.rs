@@ -312,11 +312,6 @@ pub(crate) const MIN_STREAMED_ROW_LINES: usize = 4;
 /// best half. With rows of 52 and 57 lines two took 1.4 and 1.7 times as long.
 pub(crate) const MAX_PACKED_ROW_LINES: usize = 40;
 
-/// The fewest lines of rows that are stitched if only few of them follow each other in the source.
-/// 5797 times 10 rows of 183 floats take 1.3 times as long as staged, 5314 times 3 rows of 95
-/// doubles 2.2 times as long as by tables, 8 times 8 rows of 41,832 doubles a third (Zen 4).
-pub(crate) const MIN_LINES_OF_FEW_ROWS: usize = 64;
-
 /// Runs of the destination with fewer cache lines are made longer.
 pub(crate) const LONG_RUN_LINES: usize = 16;
 

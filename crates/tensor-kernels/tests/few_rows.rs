@@ -5,8 +5,8 @@
 
 mod common;
 
-use common::{levels, values_of};
-use tensor_kernels::{CopyPlan, Element, Exec, Layout, Machine, TensorView, TensorViewMut, ops};
+use common::{check_candidates, levels, values_of};
+use tensor_kernels::{Element, Exec, Layout, Machine, TensorView, TensorViewMut, ops};
 
 /// The lengths of rows, in cache lines and elements.
 const ROWS: [(usize, usize); 4] = [(1, 3), (2, 1), (5, 0), (70, 5)];
@@ -37,20 +37,9 @@ fn check<T: Element + PartialEq>(nth: fn(usize) -> T) {
             let from = planes(pixels, count, gap, is_mirrored);
             let elements = (pixels - 1) * (count + gap) + count;
             let source: Vec<T> = (0..elements).map(nth).collect();
-            let expected = values_of(&source, &from);
             for (exec, behind) in execs().iter().flat_map(|exec| [0, 3].map(|b| (exec, b))) {
-                let mut memory = vec![nth(1); count * pixels + 2 * line];
-                let offset = memory.as_ptr().align_offset(64) + behind;
-                let to = Layout::new([count, pixels], [pixels, 1], offset).unwrap();
-                let view = TensorView::new(&source, from.clone()).unwrap();
-                let candidates = CopyPlan::candidates(&from, &to, size_of::<T>(), &exec.machine);
-                for plan in candidates.unwrap().into_iter().map(|candidate| candidate.plan) {
-                    memory.fill(nth(1));
-                    let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
-                    plan.run(exec, &view, &mut into).unwrap();
-                    let what = || format!("{}, {plan}, {behind} elements on", exec.simd());
-                    assert!(values_of(&memory, &to) == expected, "{}", what());
-                }
+                let to = Layout::new([count, pixels], [pixels, 1], behind).unwrap();
+                check_candidates(exec, (&source, &from), &to, nth(1));
             }
         }
     }
@@ -95,11 +84,11 @@ macro_rules! computed {
                     let to = Layout::new([count, pixels], [pixels, 1], behind).unwrap();
                     let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
                     ops::neg_into(exec, &view, &mut into).unwrap();
-                    assert!(values_of(&memory, &to) == negated, "{count} rows, {}", exec.simd());
+                    let what = format!("{count} rows, mirrored: {is_mirrored}, {}", exec.simd());
+                    assert!(values_of(&memory, &to) == negated, "{what}");
                     let mut into = TensorViewMut::new(&mut memory, to.clone()).unwrap();
                     ops::sub_into(exec, &view, &other, &mut into).unwrap();
-                    let what = || format!("{count} rows, {}", exec.simd());
-                    assert!(values_of(&memory, &to) == differences, "{}", what());
+                    assert!(values_of(&memory, &to) == differences, "{what}");
                 }
             }
         }

@@ -25,7 +25,7 @@ use crate::{
     kernel::{Isa, Units, prefetch},
     memory::CACHE_LINE,
     plan::{Lines, Runs, Streamed},
-    tuning::{CHANNEL_LINES, MIN_LINES_OF_FEW_ROWS},
+    tuning::CHANNEL_LINES,
 };
 
 /// The transpose that `plan` describes, with scratch of [`Streamed::scratch_bytes`]. Without
@@ -74,18 +74,18 @@ fn choose_lines<I: Isa>(units: Units<I>, plan: &Streamed, dst: *mut u8) -> Lines
     }
 }
 
-/// Can the level stitch lines of these rows, and does it pay? A few rows at a time pay if they are
-/// all, or long. What stitches fewer than a lane has units reads the source of one line more.
+/// Can the level stitch lines of these rows, and does it pay? Rows that do not fill a lane are
+/// stitched if they are all; that reads the source of one line more.
 #[inline(always)]
 fn stitches<I: Isa>(units: Units<I>, plan: &Streamed) -> bool {
     let Streamed { u, v, u2, v2, .. } = plan;
-    let lines = u.len * units.width / CACHE_LINE;
-    if v.len < MAX_TILE_ROWS && v2.len > 1 && lines < MIN_LINES_OF_FEW_ROWS {
-        return false;
-    }
+    let line = CACHE_LINE / units.width;
     match v.len >= units.per_lane() {
-        true => I::STITCHES_LINES && lines > 0,
-        false => I::STITCHES_SHORT_ROWS && lines > 1 && u2.len == 1 && v.len > 1,
+        true => I::STITCHES_LINES && u.len >= line,
+        false => {
+            let are_all = u2.len * v2.len == 1 && v.len > 1;
+            I::STITCHES_SHORT_ROWS && u.len >= 2 * line && are_all
+        }
     }
 }
 
@@ -119,12 +119,6 @@ const MAX_STITCHED_STEP: usize = 4;
 /// How far ahead the rows of a mirrored image are prefetched: about what memory delivers in the
 /// time of one access.
 const PREFETCH_BYTES: usize = 8 << 10;
-
-/// Source rows that continue along `v2` are read a few lines at a time if they are shorter.
-const SWEPT_ROW_BYTES: usize = 1024;
-
-/// See [`SWEPT_ROW_BYTES`].
-const MAX_SWEPT_LINES: usize = 8;
 
 /// The most destination rows of a tile.
 const MAX_TILE_ROWS: usize = 16;
@@ -182,19 +176,16 @@ impl<I: Isa> Tiles<'_, I> {
         }
     }
 
-    /// The columns of a sweep. If rows continue along `v2`, a few lines of short source rows, or
-    /// one line, so that the source is read along both loops; a few lines, if few rows are written
-    /// at once. Else all of them.
+    /// The columns of a sweep. One line, if rows continue along `v2`, so that the source is read
+    /// along both loops; a few lines, if few rows are written at once. Else all of them.
     #[inline(always)]
     fn sweep(self, len: usize) -> Pair {
-        let Streamed { v, v2, rows_at_once, .. } = self.plan;
-        let width = self.units.width;
-        let lines = match (v2.len, rows_at_once) {
-            (2.., _) => (SWEPT_ROW_BYTES / (v.len * v2.len * width)).clamp(1, MAX_SWEPT_LINES),
+        let lines = match (self.plan.v2.len, self.plan.rows_at_once) {
+            (2.., _) => 1,
             (_, Some(_)) => CHANNEL_LINES,
             _ => return (1, len.max(1)),
         };
-        (1, (lines * CACHE_LINE / width).min(len).max(1))
+        (1, (lines * CACHE_LINE / self.units.width).min(len).max(1))
     }
 
     /// Prefetches a later row of pixels of a mirrored image; the current one is at `i2` along `u2`.

@@ -4,12 +4,14 @@
 
 pub(crate) mod child;
 mod copy_cases;
+mod every_candidate;
 mod memory;
 mod run_configs;
 
 use tensor_kernels::Layout;
 
 pub(crate) use copy_cases::{CASES, Case};
+pub(crate) use every_candidate::check_candidates;
 pub(crate) use memory::{Memory, Sample};
 pub(crate) use run_configs::{RunConfig, levels, on_threads, run_configs};
 
