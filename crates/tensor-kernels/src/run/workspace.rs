@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 use crate::{
     memory::CACHE_LINE,
-    tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS},
+    tuning::{MAX_FRAME_BYTES, MAX_KEPT_BUFFER_BYTES, MAX_KEPT_BUFFERS, PAGE_BYTES},
 };
 pub(super) use reserve::{RESERVE_BYTES, with_reserve};
 
@@ -123,6 +123,17 @@ impl<'a> Scratch<'a> {
     pub(super) fn start(&mut self, bytes: usize) -> *mut u8 {
         assert!(bytes <= self.len, "{bytes} bytes of {}", self.len);
         self.start
+    }
+
+    /// As [`Self::start`], in one page, if the scratch has room for that.
+    ///
+    /// # Panics
+    /// If there are fewer bytes.
+    #[inline]
+    pub(super) fn start_in_page(&mut self, bytes: usize) -> *mut u8 {
+        let left = PAGE_BYTES - self.start.addr() % PAGE_BYTES;
+        let skipped = if bytes <= left || left + bytes > self.len { 0 } else { left };
+        self.start(skipped + bytes).wrapping_add(skipped)
     }
 
     /// `rows` rows of `row_bytes` bytes, `pitch` bytes apart; the first starts at byte `start`.
@@ -255,6 +266,26 @@ mod tests {
             }
         }
         with_reserve(RESERVE_BYTES, |mut scratch| _ = scratch.start(RESERVE_BYTES));
+    }
+
+    #[test]
+    fn bytes_lie_in_a_page_where_the_scratch_has_room() {
+        for bytes in [64, 192, 2048, 4032, PAGE_BYTES] {
+            for skipped in (0..PAGE_BYTES).step_by(CACHE_LINE) {
+                let all = skipped + 2 * bytes;
+                let start = with_scratch(all, Hold::AcrossJoin, |mut scratch| {
+                    let start = scratch.start(skipped).wrapping_add(skipped);
+                    let mut rest = Scratch { start, len: 2 * bytes, life: PhantomData };
+                    rest.start_in_page(bytes).addr()
+                });
+                let start = start.unwrap();
+                assert!(start % PAGE_BYTES + bytes <= PAGE_BYTES, "{bytes} bytes at {start}");
+            }
+        }
+        let all = with_scratch(100, Hold::Leaf, |mut scratch| {
+            scratch.start_in_page(100).addr() - scratch.start(100).addr()
+        });
+        assert_eq!(all, Some(0), "no room");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::streamed::{Lines, StreamExtent, Streamed};
 use crate::{
     memory::CACHE_LINE,
     plan::area::{Area, Extent},
+    tuning::{PACKED_BYTES, PAGE_BYTES},
 };
 
 /// Scratch of a streamed transpose: a set of rows for each iteration of `v2` in a block.
@@ -34,7 +35,12 @@ impl Streamed {
         };
         let line_offset = if is_staged { in_line(self.v2.stride, unit) } else { 0 };
         let set_pitch = rows.end() + line_offset;
-        let spare_bytes = if is_staged { 4 * CACHE_LINE } else { 0 };
+        let spare_bytes = match lines {
+            // So that the rows fit before the end of a page, or behind it.
+            Lines::Packed if set_pitch <= PAGE_BYTES => set_pitch,
+            _ if is_staged => 4 * CACHE_LINE,
+            _ => 0,
+        };
         let staged = sets * set_pitch + spare_bytes;
         let buffer = match lines {
             Lines::Buffered => self.buffer(unit, staged.next_multiple_of(CACHE_LINE)),
@@ -79,4 +85,49 @@ fn one_line(rows: usize) -> Area {
 /// The bytes by which a stride changes the offset within a cache line.
 fn in_line(stride: isize, unit: usize) -> usize {
     (stride * unit as isize).rem_euclid(CACHE_LINE as isize) as usize
+}
+
+/// How many of `rows` rows of `len` units are packed at a time: as many as a page of scratch holds,
+/// if these are two lines of each source row, or one, or some units of narrow ones.
+pub(super) fn packed_rows(rows: usize, len: usize, unit: usize, l1: usize) -> usize {
+    let line = CACHE_LINE / unit;
+    let step = line.min(MAX_PACKED_STEP);
+    let fit = |&(bytes, lines): &(usize, usize)| {
+        let most = bytes / unit / len / step * step;
+        (most >= (lines * line).min(MAX_PACKED_STEP)).then_some(most)
+    };
+    match [(PACKED_BYTES, 2), (PAGE_BYTES, 2), (PAGE_BYTES, 1)].iter().find_map(fit) {
+        Some(most) => most.min(rows),
+        None => rows.div_ceil(rows.div_ceil((l1 / 2 / unit / len).max(line))),
+    }
+}
+
+/// Packed rows are a multiple of a line of their source, or of this many units.
+const MAX_PACKED_STEP: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const L1: usize = 32 << 10;
+
+    #[test]
+    fn packed_rows_fit_a_page_with_a_line_of_each_source_row() {
+        for unit in [1, 2, 4, 8, 16] {
+            let line = (CACHE_LINE / unit).min(MAX_PACKED_STEP);
+            for len in 1..=64 {
+                let rows = packed_rows(1 << 20, len, unit, L1);
+                assert!(rows * len * unit <= PAGE_BYTES, "{rows} rows of {len} by {unit}");
+                assert!(rows > 0 && rows.is_multiple_of(line), "{rows} rows of {len} by {unit}");
+            }
+        }
+        assert_eq!(packed_rows(1 << 20, 32, 4, L1), 32, "two lines of each row, not one");
+        assert_eq!(packed_rows(7, 3, 4, L1), 7, "fewer rows");
+    }
+
+    #[test]
+    fn longer_rows_are_packed_in_half_of_the_first_level() {
+        assert_eq!(packed_rows(30, 135, 4, L1), 30);
+        assert_eq!(packed_rows(1 << 20, 200, 4, L1).div_ceil(16), 2);
+    }
 }

@@ -42,7 +42,7 @@
 
 use std::fmt;
 
-use super::Side;
+use super::{Side, stream_scratch::packed_rows};
 use crate::{
     exec::Machine,
     kernel::narrow_runs::MAX_NARROW_RUN_BYTES,
@@ -51,8 +51,8 @@ use crate::{
     tuning::{
         BUFFERED_ROW_BYTES, BUFFERED_ROWS, BUFFERED_STREAMS, CHANNEL_ROWS, CROWDED_SOURCE_LINES,
         CROWDED_SOURCE_LINES_PER_WAY, LONG_RUN_LINES, MAX_BUFFERED_UNIT, MAX_CHANNELS,
-        MAX_PACKED_ROW_LINES, MIN_BUFFERED_COLUMNS, MIN_STREAMED_ROW_LINES, STAGED_ROW_BYTES,
-        STAGED_RUNS_BYTES, SWEEP_ROWS,
+        MAX_PACKED_ROW, MAX_PACKED_ROW_LINES, MIN_BUFFERED_COLUMNS, MIN_STREAMED_ROW_LINES,
+        STAGED_ROW_BYTES, STAGED_RUNS_BYTES, SWEEP_ROWS,
     },
 };
 
@@ -167,8 +167,10 @@ impl Streamed {
         let at_u2 = find(outer, is_short, |l| l.strides[0] == row as isize);
         let columns = row * at_u2.map_or(1, |at| outer[at].len);
         let is_matrix_of_units = runs == Runs::UNITS && is_small_matrix(u, v, unit, machine);
-        let packed = columns < MIN_STREAMED_ROW_LINES * line || is_matrix_of_units;
-        if packed && (v.stride.unsigned_abs() != row || row * v.len < LONG_RUN_LINES * line) {
+        let is_dense = v.stride.unsigned_abs() == row;
+        let share_lines = columns <= MAX_PACKED_ROW && !columns.is_multiple_of(line) && is_dense;
+        let packed = columns < MIN_STREAMED_ROW_LINES * line || share_lines || is_matrix_of_units;
+        if packed && (!is_dense || row * v.len < LONG_RUN_LINES * line) {
             return None;
         }
         let u2 = take(outer, at_u2.filter(|_| !packed), 1);
@@ -183,9 +185,7 @@ impl Streamed {
             (false, _) => Lines::Staged,
         };
         let block = if packed {
-            let most = (machine.l1 / 2 / unit / row).max(line);
-            let v = v.len.div_ceil(v.len.div_ceil(most));
-            StreamExtent { u: u.len, u2: 1, v, v2: 1 }
+            StreamExtent { u: u.len, u2: 1, v: packed_rows(v.len, row, unit, machine.l1), v2: 1 }
         } else if lines == Lines::Buffered {
             let (columns, rows) = (BUFFERED_ROW_BYTES / unit, v.len.min(BUFFERED_ROWS));
             StreamExtent { u: u.len.min(columns), u2: 1, v: rows, v2: 1 }

@@ -200,7 +200,7 @@ impl<'a, I: Isa> Tiles<'a, I> {
         self.for_rows(|row, (_, nv)| {
             let (src, dst) = (self.source((0, 0), row), self.destination((0, 0), row));
             let row = u.len * runs.len;
-            let packed = scratch.start(row * nv * self.units.width);
+            let packed = scratch.start_in_page(row * nv * self.units.width);
             // Of rows that descend the last one lies at the start.
             let before = if v.stride < 0 { (nv - 1) * row } else { 0 };
             let before = before * self.units.width;
