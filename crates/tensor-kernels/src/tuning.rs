@@ -312,16 +312,18 @@ pub(crate) const MIN_STREAMED_ROW_LINES: usize = 4;
 /// best half. With rows of 52 and 57 lines two took 1.4 and 1.7 times as long.
 pub(crate) const MAX_PACKED_ROW_LINES: usize = 40;
 
-/// Rows of up to this many units that do not end at cache lines are packed, as far as a page holds a
-/// line of each source row: 33 rows of 14 MB of doubles reach 0.71 of the copy bandwidth, 0.43 if
-/// their lines are stitched, 31 of complex doubles 0.9 and 0.58. Of floats, 77 reach 0.6 and 0.42,
-/// 127 0.5 both ways (Zen 4).
+/// Rows of up to this many units that do not end at cache lines are packed: a page holds a line of
+/// each source row. 33 columns of 14 MB of doubles reach 0.71 of the copy bandwidth, 0.43 if their
+/// lines are stitched, 31 of complex doubles 0.9 and 0.58. Of floats, 77 reach 0.6 and 0.42, 127
+/// 0.5 both ways (Zen 4).
 pub(crate) const MAX_PACKED_ROW: usize = 64;
 
 /// Packed rows are transposed in scratch up to this many bytes at a time, within a page. A store
-/// across the end of a page waits for all before it, and so for the source in memory: 5 to 15 rows
-/// of 14 MB of floats reach 0.65 to 0.95 of the copy bandwidth in one page, and 0.35 to 0.6 in 3 to
-/// 16 KiB across pages (Zen 4). With a line more, a whole page, 2 and 4 rows take 1.1 times as long.
+/// across the end of a page waits for all before it, and so for the source in memory: 5 to 15
+/// columns of 14 MB of floats reach 0.65 to 0.95 of the copy bandwidth in one page, and 0.35 to 0.6
+/// in 3 to 16 KiB across pages. With a line more, a whole page, 2 and 4 columns take 1.1 times as
+/// long. Parts of 5 kB that lie apart in the source are packed as two, and take up to 1.3 times as
+/// long, if of two bytes each (Zen 4).
 pub(crate) const PACKED_BYTES: usize = PAGE_BYTES - CACHE_LINE;
 
 /// Runs of the destination with fewer cache lines are made longer.

@@ -125,6 +125,12 @@ impl<'a> Scratch<'a> {
         self.start
     }
 
+    /// The bytes before the first start of a page.
+    #[inline]
+    pub(super) fn bytes_to_page(&self) -> usize {
+        self.start.addr().wrapping_neg() % PAGE_BYTES
+    }
+
     /// As [`Self::start`], in one page, if the scratch has room for that.
     ///
     /// # Panics

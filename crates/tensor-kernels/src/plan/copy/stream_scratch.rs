@@ -4,7 +4,7 @@ use super::streamed::{Lines, StreamExtent, Streamed};
 use crate::{
     memory::CACHE_LINE,
     plan::area::{Area, Extent},
-    tuning::{PACKED_BYTES, PAGE_BYTES},
+    tuning::{MAX_CHANNELS, PACKED_BYTES, PAGE_BYTES},
 };
 
 /// Scratch of a streamed transpose: a set of rows for each iteration of `v2` in a block.
@@ -15,6 +15,8 @@ pub(crate) struct StreamScratch {
     pub(crate) sets: usize,
     /// Bytes from one set to the next.
     pub(crate) set_pitch: usize,
+    /// Does each row lie in a page of its own, if the first starts near the start of one?
+    pub(crate) in_pages: bool,
     /// Rows of the source, behind all sets; none if they are not copied.
     pub(crate) buffer: Area,
     pub(crate) bytes: usize,
@@ -35,7 +37,9 @@ impl Streamed {
         };
         let line_offset = if is_staged { in_line(self.v2.stride, unit) } else { 0 };
         let set_pitch = rows.end() + line_offset;
+        let in_pages = lines == Lines::Staged && rows.pitch > PAGE_BYTES;
         let spare_bytes = match lines {
+            _ if in_pages => PAGE_BYTES + 4 * CACHE_LINE,
             // So that the rows fit before the end of a page, or behind it.
             Lines::Packed if set_pitch <= PAGE_BYTES => set_pitch,
             _ if is_staged => 4 * CACHE_LINE,
@@ -46,7 +50,7 @@ impl Streamed {
             Lines::Buffered => self.buffer(unit, staged.next_multiple_of(CACHE_LINE)),
             _ => Area { start: staged, rows: 0, row_bytes: 0, pitch: 0 },
         };
-        StreamScratch { rows, sets, set_pitch, buffer, bytes: buffer.end() }
+        StreamScratch { rows, sets, set_pitch, in_pages, buffer, bytes: buffer.end() }
     }
 
     /// The rows of a buffer from byte `start` of scratch on: parts of as many source rows as a tile
@@ -68,13 +72,21 @@ impl Streamed {
 
     /// Staging rows. Each has the same offset in a cache line as in the destination, and a spare
     /// line at both ends. An odd number of lines apart, so that rows do not compete for the same
-    /// cache sets.
+    /// cache sets; few rows a page and a line, so that none crosses the end of a page.
     fn staged_rows(&self, unit: usize) -> Area {
-        let StreamExtent { u, u2, v, .. } = self.block;
-        let lines = ((u * u2 * self.runs.len * unit).div_ceil(CACHE_LINE) + 3) | 1;
-        let row_bytes = lines * CACHE_LINE;
-        Area { start: 0, rows: v, row_bytes, pitch: row_bytes + in_line(self.v.stride, unit) }
+        let StreamExtent { u, u2, v, v2 } = self.block;
+        let bytes = u * u2 * self.runs.len * unit;
+        let row_bytes = ((bytes.div_ceil(CACHE_LINE) + 3) | 1) * CACHE_LINE;
+        let in_pages = v <= MAX_CHANNELS && v2 == 1 && bytes <= staged_bytes_in_page(v);
+        let pitch = if in_pages { PAGE_BYTES + CACHE_LINE } else { row_bytes };
+        Area { start: 0, rows: v, row_bytes, pitch: pitch + in_line(self.v.stride, unit) }
     }
+}
+
+/// The bytes of each of `rows` staging rows that lie in a page each, with their spare lines: a row
+/// starts up to two lines further from the start of its page than the one before.
+pub(super) fn staged_bytes_in_page(rows: usize) -> usize {
+    PAGE_BYTES.saturating_sub((2 * rows + 1) * CACHE_LINE)
 }
 
 /// A cache line for each of `rows` rows.
@@ -97,7 +109,7 @@ pub(super) fn packed_rows(rows: usize, len: usize, unit: usize, l1: usize) -> us
         (most >= (lines * line).min(MAX_PACKED_STEP)).then_some(most)
     };
     match [(PACKED_BYTES, 2), (PAGE_BYTES, 2), (PAGE_BYTES, 1)].iter().find_map(fit) {
-        Some(most) => most.min(rows),
+        Some(most) => rows.div_ceil(rows.div_ceil(most)).next_multiple_of(step).min(rows),
         None => rows.div_ceil(rows.div_ceil((l1 / 2 / unit / len).max(line))),
     }
 }
@@ -123,6 +135,17 @@ mod tests {
         }
         assert_eq!(packed_rows(1 << 20, 32, 4, L1), 32, "two lines of each row, not one");
         assert_eq!(packed_rows(7, 3, 4, L1), 7, "fewer rows");
+    }
+
+    #[test]
+    fn few_staging_rows_lie_in_a_page_each() {
+        for rows in 1..=MAX_CHANNELS {
+            let bytes = staged_bytes_in_page(rows);
+            // The first row starts up to two lines behind the start of its page, and each of the
+            // others a line and a part of one further from its own; a spare line follows.
+            let end = 2 * CACHE_LINE + (rows - 1) * (2 * CACHE_LINE - 1) + bytes + CACHE_LINE;
+            assert!(end <= PAGE_BYTES && end + CACHE_LINE > PAGE_BYTES, "{rows} rows: {end}");
+        }
     }
 
     #[test]

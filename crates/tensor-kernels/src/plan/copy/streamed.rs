@@ -42,7 +42,10 @@
 
 use std::fmt;
 
-use super::{Side, stream_scratch::packed_rows};
+use super::{
+    Side,
+    stream_scratch::{packed_rows, staged_bytes_in_page},
+};
 use crate::{
     exec::Machine,
     kernel::narrow_runs::MAX_NARROW_RUN_BYTES,
@@ -190,8 +193,8 @@ impl Streamed {
             let (columns, rows) = (BUFFERED_ROW_BYTES / unit, v.len.min(BUFFERED_ROWS));
             StreamExtent { u: u.len.min(columns), u2: 1, v: rows, v2: 1 }
         } else if v.len <= MAX_CHANNELS && v2.len == 1 {
-            let in_l1 = machine.l1 / 2 / unit / v.len / runs.len;
-            let columns = (in_l1 / line * line).max(line);
+            let bytes = (machine.l1 / 2 / v.len).min(staged_bytes_in_page(v.len));
+            let columns = (bytes / unit / runs.len / line * line).max(line);
             let (u, u2) = (u.len.min(columns), (columns / u.len).clamp(1, u2.len));
             StreamExtent { u, u2, v: v.len, v2: 1 }
         } else {

@@ -41,8 +41,9 @@ impl<'a, I: Isa> Tiles<'a, I> {
             let first = scratch.rows(area.start, extents, area.pitch).start(extents.0, extents.1);
             Buffer { rows: area.rows, place: (first, (area.pitch / self.units.width) as isize) }
         });
+        let page = if layout.in_pages { scratch.bytes_to_page() } else { 0 };
         self.for_rows(|(j2, j), (n2, nv)| {
-            let front = CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
+            let front = page + CACHE_LINE + self.destination((0, 0), (j2, j)).addr() % CACHE_LINE;
             let mut done = 0;
             self.for_columns((block.u2, block.u), u.len, |column, (nu2, nu)| {
                 let (bytes, before) = (nu * nu2 * runs.len * self.units.width, done);
