@@ -121,6 +121,7 @@ const MAX_STITCHED_STEP: usize = 4;
 const PREFETCH_BYTES: usize = 8 << 10;
 
 /// The most destination rows of a tile.
+#[cfg(feature = "elementwise")]
 const MAX_TILE_ROWS: usize = 16;
 
 /// A transpose and its pointers. Invariant: M1 to M3 hold for its elements.
