@@ -322,8 +322,7 @@ pub(crate) const MAX_PACKED_ROW: usize = 64;
 /// across the end of a page waits for all before it, and so for the source in memory: 5 to 15
 /// columns of 14 MB of floats reach 0.65 to 0.95 of the copy bandwidth in one page, and 0.35 to 0.6
 /// in 3 to 16 KiB across pages. With a line more, a whole page, 2 and 4 columns take 1.1 times as
-/// long. Parts of 5 kB that lie apart in the source are packed as two, and take up to 1.3 times as
-/// long, if of two bytes each (Zen 4).
+/// long (Zen 4).
 pub(crate) const PACKED_BYTES: usize = PAGE_BYTES - CACHE_LINE;
 
 /// Runs of the destination with fewer cache lines are made longer.
