@@ -312,17 +312,18 @@ pub(crate) const MIN_STREAMED_ROW_LINES: usize = 4;
 /// best half. With rows of 52 and 57 lines two took 1.4 and 1.7 times as long.
 pub(crate) const MAX_PACKED_ROW_LINES: usize = 40;
 
-/// Rows of up to this many units that do not end at cache lines are packed: a page holds a line of
-/// each source row. 33 columns of 14 MB of doubles reach 0.71 of the copy bandwidth, 0.43 if their
-/// lines are stitched, 31 of complex doubles 0.9 and 0.58. Of floats, 77 reach 0.6 and 0.42, 127
-/// 0.5 both ways (Zen 4).
+/// Rows without gaps between them, of at most this many units, are packed if their length is no
+/// multiple of a cache line: a page holds a cache line of each source row. Of 14 MB, rows of 33
+/// doubles reach 0.71 of the copy bandwidth, and 0.43 stitched; rows of 31 complex doubles 0.9 and
+/// 0.58. Longer rows of floats are stitched: 77 reach 0.42, and 0.6 packed, but 127 reach 0.5
+/// either way (Zen 4).
 pub(crate) const MAX_PACKED_ROW: usize = 64;
 
-/// Packed rows are transposed in scratch up to this many bytes at a time, within a page. A store
-/// across the end of a page waits for all before it, and so for the source in memory: 5 to 15
-/// columns of 14 MB of floats reach 0.65 to 0.95 of the copy bandwidth in one page, and 0.35 to 0.6
-/// in 3 to 16 KiB across pages. With a line more, a whole page, 2 and 4 columns take 1.1 times as
-/// long (Zen 4).
+/// The bytes of packed rows that are transposed at a time, in scratch that lies within one page. A
+/// store that crosses the end of a page waits for every load before it, here for the source in
+/// memory. 14 MB in rows of 5 to 15 floats reach 0.65 to 0.95 of the copy bandwidth within a page,
+/// and 0.35 to 0.6 with 3 to 16 KiB of scratch that cross pages. With a whole page, a line more
+/// than this, rows of 2 and of 4 take 1.1 times as long (Zen 4).
 pub(crate) const PACKED_BYTES: usize = PAGE_BYTES - CACHE_LINE;
 
 /// Runs of the destination with fewer cache lines are made longer.

@@ -7,7 +7,8 @@
 //! 3. *Staged*: some columns of every row are staged in scratch, and written as whole lines.
 //! 4. *Buffered*: as staged, of source rows that share few sets of a first-level cache. Parts of
 //!    them are copied to a buffer first, whose rows lie in all sets.
-//! 5. *Packed*: rows without gaps between them are transposed in scratch, and written as one run.
+//! 5. *Packed*: rows without gaps between them are transposed in scratch, a page at a time, and
+//!    written as one run.
 //!
 //! Short runs that a transpose keeps together are staged or packed, and copied instead of tiles.
 //!
@@ -74,8 +75,8 @@ fn choose_lines<I: Isa>(units: Units<I>, plan: &Streamed, dst: *mut u8) -> Lines
     }
 }
 
-/// Can the level stitch lines of these rows, and does it pay? Rows that do not fill a lane are
-/// stitched if they are all; that reads the source of one line more.
+/// Can the level stitch lines of these rows, and does it pay? Fewer rows than a lane has units are
+/// stitched only if the plan has no others; that reads the source of one more line.
 #[inline(always)]
 fn stitches<I: Isa>(units: Units<I>, plan: &Streamed) -> bool {
     let Streamed { u, v, u2, v2, .. } = plan;

@@ -131,7 +131,8 @@ impl<'a> Scratch<'a> {
         self.start.addr().wrapping_neg() % PAGE_BYTES
     }
 
-    /// As [`Self::start`], in one page, if the scratch has room for that.
+    /// A pointer to `bytes` bytes within one page, if the scratch has room for that: to its start,
+    /// or to the next page. Else as [`Self::start`].
     ///
     /// # Panics
     /// If there are fewer bytes.

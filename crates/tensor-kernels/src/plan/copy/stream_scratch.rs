@@ -15,7 +15,7 @@ pub(crate) struct StreamScratch {
     pub(crate) sets: usize,
     /// Bytes from one set to the next.
     pub(crate) set_pitch: usize,
-    /// Does each row lie in a page of its own, if the first starts near the start of one?
+    /// Does each row lie within one page, if `rows` start at the start of a page?
     pub(crate) in_pages: bool,
     /// Rows of the source, behind all sets; none if they are not copied.
     pub(crate) buffer: Area,
@@ -37,10 +37,10 @@ impl Streamed {
         };
         let line_offset = if is_staged { in_line(self.v2.stride, unit) } else { 0 };
         let set_pitch = rows.end() + line_offset;
-        let in_pages = lines == Lines::Staged && rows.pitch > PAGE_BYTES;
+        let in_pages = lines == Lines::Staged && self.stages_in_pages(unit);
         let spare_bytes = match lines {
             _ if in_pages => PAGE_BYTES + 4 * CACHE_LINE,
-            // So that the rows fit before the end of a page, or behind it.
+            // Where the rows would cross the end of a page, they start there.
             Lines::Packed if set_pitch <= PAGE_BYTES => set_pitch,
             _ if is_staged => 4 * CACHE_LINE,
             _ => 0,
@@ -71,20 +71,30 @@ impl Streamed {
     }
 
     /// Staging rows. Each has the same offset in a cache line as in the destination, and a spare
-    /// line at both ends. An odd number of lines apart, so that rows do not compete for the same
-    /// cache sets; few rows a page and a line, so that none crosses the end of a page.
+    /// line at both ends. They lie an odd number of lines apart, so that they do not compete for
+    /// the same cache sets; a page and a line apart, if each is to lie within a page.
     fn staged_rows(&self, unit: usize) -> Area {
-        let StreamExtent { u, u2, v, v2 } = self.block;
-        let bytes = u * u2 * self.runs.len * unit;
-        let row_bytes = ((bytes.div_ceil(CACHE_LINE) + 3) | 1) * CACHE_LINE;
-        let in_pages = v <= MAX_CHANNELS && v2 == 1 && bytes <= staged_bytes_in_page(v);
-        let pitch = if in_pages { PAGE_BYTES + CACHE_LINE } else { row_bytes };
-        Area { start: 0, rows: v, row_bytes, pitch: pitch + in_line(self.v.stride, unit) }
+        let row_bytes = ((self.staged_bytes(unit).div_ceil(CACHE_LINE) + 3) | 1) * CACHE_LINE;
+        let pitch = if self.stages_in_pages(unit) { PAGE_BYTES + CACHE_LINE } else { row_bytes };
+        let pitch = pitch + in_line(self.v.stride, unit);
+        Area { start: 0, rows: self.block.v, row_bytes, pitch }
+    }
+
+    /// The bytes of a row that are staged at a time.
+    fn staged_bytes(&self, unit: usize) -> usize {
+        self.block.u * self.block.u2 * self.runs.len * unit
+    }
+
+    /// Do staging rows lie within a page each? Those of channels do, which are few.
+    fn stages_in_pages(&self, unit: usize) -> bool {
+        let StreamExtent { v, v2, .. } = self.block;
+        v <= MAX_CHANNELS && v2 == 1 && self.staged_bytes(unit) <= staged_bytes_in_page(v)
     }
 }
 
-/// The bytes of each of `rows` staging rows that lie in a page each, with their spare lines: a row
-/// starts up to two lines further from the start of its page than the one before.
+/// The most bytes of each of `rows` staging rows that lie within a page each, with their spare
+/// lines. They lie a page and up to two lines apart, so each starts up to two lines further from
+/// the start of its page than the one before.
 pub(super) fn staged_bytes_in_page(rows: usize) -> usize {
     PAGE_BYTES.saturating_sub((2 * rows + 1) * CACHE_LINE)
 }
@@ -99,12 +109,13 @@ fn in_line(stride: isize, unit: usize) -> usize {
     (stride * unit as isize).rem_euclid(CACHE_LINE as isize) as usize
 }
 
-/// How many of `rows` rows of `len` units are packed at a time: as many as a page of scratch holds,
-/// if these are two lines of each source row, or one, or some units of narrow ones.
+/// How many of `rows` rows of `len` units are packed at a time. As many as a page of scratch holds,
+/// in multiples of the units in a cache line of the source: if possible two lines of each source
+/// row, else one. If that is more than a page, what half of the first-level cache holds.
 pub(super) fn packed_rows(rows: usize, len: usize, unit: usize, l1: usize) -> usize {
     let line = CACHE_LINE / unit;
-    // A few narrow rows lie apart in the source: parts of them would be parts of its lines. 87 rows
-    // of 64 times 2 bytes would take 1.8 times as long (Zen 4).
+    // A small matrix of narrow units is packed at once. In parts, most of its source lines would be
+    // read for two of them: batches of 87 by 64 units of 2 bytes take 1.8 times as long (Zen 4).
     if unit <= 2 && rows * len * unit <= l1 / 2 {
         return rows;
     }
@@ -119,14 +130,43 @@ pub(super) fn packed_rows(rows: usize, len: usize, unit: usize, l1: usize) -> us
     }
 }
 
-/// Packed rows are a multiple of a line of their source, or of this many units.
+/// The most units of each source row that a block of packed rows must have: a line of narrow units
+/// has more.
 const MAX_PACKED_STEP: usize = 32;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use tensor_core::Layout;
+
+    use super::{
+        super::{Inner, Work},
+        *,
+    };
+    use crate::exec::Machine;
 
     const L1: usize = 32 << 10;
+
+    #[test]
+    fn scratch_of_channels_and_of_packed_rows_has_room_to_start_at_a_page() {
+        let streamed = |shape: [usize; 3], strides: [isize; 3]| {
+            let from = Layout::new(shape, strides, 0).unwrap();
+            let to = Layout::contiguous(shape).unwrap();
+            match Work::new(&from, &to, 4, &Machine::REFERENCE).inner {
+                Inner::Streamed(plan) => plan,
+                inner => panic!("a large transpose is streamed: {inner}"),
+            }
+        };
+        let image = streamed([4, 1193, 707], [1, 3108, 4]).scratch(Lines::Staged, 4);
+        assert!(image.in_pages && image.rows.pitch > PAGE_BYTES, "{image:?}");
+        assert!(image.bytes >= image.rows.end() + PAGE_BYTES, "{image:?}");
+        let matrix = streamed([1, 1204, 3001], [1, 1, 1204]).scratch(Lines::Staged, 4);
+        assert!(!matrix.in_pages && matrix.rows.pitch < PAGE_BYTES, "{matrix:?}");
+        let pixels = streamed([1, 400_000, 9], [1, 1, 400_000]);
+        let scratch = pixels.scratch(pixels.lines, 4);
+        let packed = pixels.block.v * 9 * 4;
+        assert!(pixels.lines == Lines::Packed && packed <= PAGE_BYTES, "{pixels}");
+        assert!(scratch.bytes >= 2 * packed, "{scratch:?}");
+    }
 
     #[test]
     fn packed_rows_fit_a_page_with_a_line_of_each_source_row() {
@@ -147,8 +187,8 @@ mod tests {
     fn few_staging_rows_lie_in_a_page_each() {
         for rows in 1..=MAX_CHANNELS {
             let bytes = staged_bytes_in_page(rows);
-            // The first row starts up to two lines behind the start of its page, and each of the
-            // others a line and a part of one further from its own; a spare line follows.
+            // The first row starts up to two lines after the start of its page, each other row up
+            // to two lines less a byte later than the row before. A spare line follows each.
             let end = 2 * CACHE_LINE + (rows - 1) * (2 * CACHE_LINE - 1) + bytes + CACHE_LINE;
             assert!(end <= PAGE_BYTES && end + CACHE_LINE > PAGE_BYTES, "{rows} rows: {end}");
         }
