@@ -107,6 +107,9 @@ pub(crate) const GROUP_SIDES: [usize; 4] = [512, 1024, 256, 64];
 /// The most iterations of a side: the entries of its table.
 pub(crate) const MAX_GROUP_ITERATIONS: usize = 256;
 
+/// The same of a transpose that is written by non-temporal stores.
+pub(crate) const MAX_STREAMED_ITERATIONS: usize = 1024;
+
 /// Scratch of a source that is packed takes this part of the second-level cache.
 pub(crate) const PACKED_SOURCE_IN_L2: usize = 4;
 

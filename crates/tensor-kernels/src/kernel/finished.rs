@@ -173,6 +173,20 @@ impl<I: Isa> Isa for Finished<'_, I> {
     }
 
     #[inline(always)]
+    unsafe fn transpose_indexed_lines<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        tables: (&[[isize; 2]], &[[isize; 2]]),
+        pending: *mut u8,
+    ) {
+        // SAFETY: this function's contract; F1, as only operations make this.
+        unsafe {
+            self.isa.transpose_indexed_lines_finished(src, dst, tables, pending, self.finishing);
+        }
+    }
+
+    #[inline(always)]
     unsafe fn flush<L: Unit>(self, rows: StagedRows) {
         if self.finishes_rows() {
             // SAFETY: this function's contract: elements have been staged.

@@ -69,6 +69,26 @@ pub(crate) trait Finishes: Copy {
         unsafe { self.transpose_finished::<L>(block, Stores::Plain, finishing) }
     }
 
+    /// [`Isa::transpose_indexed_lines`](super::Isa::transpose_indexed_lines), as
+    /// [`transpose_finished`](Self::transpose_finished).
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose_indexed_lines`](super::Isa::transpose_indexed_lines), and F1.
+    #[inline(always)]
+    unsafe fn transpose_indexed_lines_finished<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        pending: *mut u8,
+        finishing: &Finishing,
+    ) {
+        let _ = pending;
+        // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
+        unsafe { self.transpose_indexed_finished(src, dst, columns, rows, finishing) }
+    }
+
     /// [`Isa::flush`](super::Isa::flush) of floats as wide as `L`, on which an operation is
     /// computed on the way.
     ///

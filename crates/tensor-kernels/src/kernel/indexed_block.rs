@@ -4,7 +4,8 @@
 /// `src`; it is written `columns[u][0] + rows[v][0]` bytes from `dst`.
 ///
 /// A destination row is all `u` at one `v`; a source row is all `v` at one `u`. Transposes require
-/// adjacent rows: `columns[u][0]` is `u` elements, and `rows[v][1]` is `v` elements.
+/// adjacent rows: `columns[u][0]` is `u` elements more than `columns[0][0]`, and `rows[v][1]` is
+/// `v` elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexedBlock<'t, L> {
     pub(super) src: *const L,

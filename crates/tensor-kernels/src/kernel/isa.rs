@@ -221,7 +221,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     /// # Safety
     ///
     /// M1, M2, M3 for these elements. The destination is adjacent along `columns`, the source along
-    /// `rows`, from offset 0 on.
+    /// `rows`, the latter from offset 0 on.
     #[inline(always)]
     unsafe fn transpose_indexed<L: Unit>(
         self,
@@ -361,6 +361,29 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     #[inline(always)]
     unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
         let _ = (dst, dst_step, nv, pending);
+    }
+
+    /// [`Isa::transpose_indexed`] with non-temporal stores of whole cache lines, for destination
+    /// rows that start at any offset in a line. Their first and last bytes, which do not fill a
+    /// line, are written by plain stores.
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose_indexed`]. The level [stitches lines](Isa::STITCHES_LINES). There
+    /// are at least as many columns as a line has elements, and as many rows as a lane has.
+    /// Addresses and offsets in bytes are multiples of `L`'s width, or of 4 if that is more.
+    /// `pending` is aligned to a line and has a line for each row.
+    #[inline(always)]
+    unsafe fn transpose_indexed_lines<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        pending: *mut u8,
+    ) {
+        let _ = pending;
+        // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
+        unsafe { self.transpose_indexed(src, dst, columns, rows) }
     }
 
     /// Writes rows of columns from scratch to memory. Bytes that do not fill a line may stay in

@@ -234,6 +234,27 @@ impl<I: Isa> Units<I> {
         });
     }
 
+    /// [`Isa::transpose_indexed_lines`].
+    ///
+    /// # Safety
+    ///
+    /// That of [`Isa::transpose_indexed_lines`].
+    #[inline(always)]
+    pub(crate) unsafe fn transpose_indexed_lines(
+        self,
+        src: *const u8,
+        dst: *mut u8,
+        tables: (&[[isize; 2]], &[[isize; 2]]),
+        pending: *mut u8,
+    ) {
+        of_width!(I, self.width, L => {
+            // SAFETY: this function's contract.
+            unsafe {
+                self.isa.transpose_indexed_lines::<L>(src.cast(), dst.cast(), tables, pending);
+            }
+        });
+    }
+
     /// [`Isa::flush`].
     ///
     /// # Safety

@@ -12,6 +12,7 @@ use super::{
     plan_cache::{self, Kept, Planned},
     shuffled::ShuffledTask,
     stream,
+    streamed_groups::StreamedGroupsTask,
     tiny::{copy_tiny, has_few_rows, is_tiny},
     walk::iterations,
     workspace::{Hold, Scratch, with_scratch},
@@ -159,8 +160,10 @@ fn run_once(simd: SimdLevel, work: &Work, operands: &OperandPtrs<'_, 2>) {
         return packed_source::copy(simd, work, elements, *operands);
     }
     let _fence = (work.stores == Stores::NonTemporal).then(|| FenceOnDrop(simd));
-    let Inner::Streamed(plan) = work.inner else { return run_with(simd, work, operands, None) };
-    let bytes = plan.scratch_bytes(work.unit);
+    let bytes = work.scratch_bytes();
+    if bytes == 0 {
+        return run_with(simd, work, operands, None);
+    }
     let with = |mut scratch: Scratch<'_>| run_with(simd, work, operands, Some(&mut scratch));
     if with_scratch(bytes, Hold::Leaf, with).is_none() {
         run_with(simd, work, operands, None);
@@ -321,7 +324,13 @@ impl Kernel for &mut Task<'_, '_> {
         match (&work.inner, work.stores, &work.outer[..]) {
             (Inner::Nothing, ..) => {}
             (&Inner::Grouped(groups), ..) => {
-                isa.vectorize(GroupedTask { units, work, groups, src, dst });
+                let task = GroupedTask { units, work, groups, src, dst };
+                match groups.is_streamed() {
+                    true => {
+                        isa.vectorize(StreamedGroupsTask { task, scratch: scratch.as_deref_mut() })
+                    }
+                    false => isa.vectorize(task),
+                }
             }
             (&Inner::Shuffled(plan), ..) => {
                 isa.vectorize(ShuffledTask { isa, work, plan, src, dst });

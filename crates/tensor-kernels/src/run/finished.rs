@@ -33,6 +33,7 @@ use super::{
     operands::{OperandPtr, OperandPtrs},
     plan_cache::{self, Planned},
     small, stream,
+    streamed_groups::StreamedGroupsTask,
     walk::iterations,
     workspace::{Hold, Scratch, with_scratch},
 };
@@ -210,6 +211,11 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
             };
             return !self.reads_others() && pays;
         }
+        let is_packed =
+            matches!(work.inner, Inner::Grouped(groups) if groups.step == GroupedStep::Packed);
+        if is_packed && self.transposes_several() {
+            return false;
+        }
         let Some([u, v]) = sides(work) else { return false };
         // Few results a time are computed as fast as many only if that takes little. Few rows are
         // read a register at a time.
@@ -256,9 +262,7 @@ fn adjacent_in_source(work: &Work) -> usize {
 fn sides(work: &Work) -> Option<[usize; 2]> {
     match work.inner {
         Inner::Tile { u, v, .. } => Some([u.len, v.len]),
-        Inner::Grouped(groups) => {
-            (groups.step == GroupedStep::Transpose).then(|| groups.extent(&work.outer))
-        }
+        Inner::Grouped(groups) => groups.is_transpose().then(|| groups.extent(&work.outer)),
         _ => None,
     }
 }
@@ -358,8 +362,10 @@ fn run(simd: SimdLevel, work: &Work, operands: OperandPtrs<'_, 2>, finishing: &F
     let with = |scratch: Option<Scratch<'_>>| {
         kernel::dispatch(simd, Task::new(work, operands, scratch, finishing));
     };
-    let Inner::Streamed(plan) = work.inner else { return with(None) };
-    let bytes = plan.scratch_bytes(work.unit);
+    let bytes = work.scratch_bytes();
+    if bytes == 0 {
+        return with(None);
+    }
     if with_scratch(bytes, Hold::Leaf, |scratch| with(Some(scratch))).is_none() {
         with(None);
     }
@@ -403,7 +409,11 @@ impl Kernel for Task<'_> {
         let isa = Finished::new(isa, finishing);
         let units = Units { isa, width: work.unit };
         if let Inner::Grouped(groups) = work.inner {
-            return isa.vectorize(GroupedTask { units, work, groups, src, dst });
+            let task = GroupedTask { units, work, groups, src, dst };
+            return match groups.is_streamed() {
+                true => isa.vectorize(StreamedGroupsTask { task, scratch: scratch.as_mut() }),
+                false => isa.vectorize(task),
+            };
         }
         for [to, from] in iterations(&work.outer) {
             let dst = dst.wrapping_offset(units.bytes(to));

@@ -48,6 +48,7 @@ mod shuffled;
 #[cfg(feature = "elementwise")]
 mod small;
 mod stream;
+mod streamed_groups;
 #[cfg(feature = "elementwise")]
 mod strided;
 mod tile_plans;

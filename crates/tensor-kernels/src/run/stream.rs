@@ -115,7 +115,7 @@ pub(super) fn has_long_rows(plan: &Streamed, unit: usize, machine: &Machine) -> 
 }
 
 /// Tiles are stitched at multiples of a unit, or of this many bytes if units are wider.
-const MAX_STITCHED_STEP: usize = 4;
+pub(super) const MAX_STITCHED_STEP: usize = 4;
 
 /// How far ahead the rows of a mirrored image are prefetched: about what memory delivers in the
 /// time of one access.

@@ -83,6 +83,11 @@ pub(crate) const CASES: &[Case] = &[
         &[1, -3, 12, -60, 360, -2520],
         &[1680, 420, 84, 14, 2, 1],
     ),
+    Case("short axes into long rows", &[70, 11, 25], &[1, 70, 770], &[275, 25, 1]),
+    Case("short axes into long rows with gaps", &[70, 11, 25], &[-1, -75, 825], &[290, 25, 1]),
+    Case("short axes on both sides", &[9, 8, 5, 60], &[8, 1, 72, 360], &[2400, 300, 60, 1]),
+    Case("short axes into short rows", &[301, 3, 13], &[1, 301, 903], &[39, 13, 1]),
+    Case("short axes into short rows, backwards", &[301, 3, 13], &[-1, 301, 903], &[39, 13, 1]),
     Case("long axes around short ones", &[90, 2, 3, 70], &[6, 1, 2, 540], &[420, 210, 70, 1]),
     Case(
         "few adjacent in the result, many in the source",

@@ -209,7 +209,8 @@ fn fault_each_allocation_of_a_copy_that_fails_is_an_error_or_makes_no_difference
 #[test]
 fn fault_streamed_transposes_need_no_scratch() {
     static ACCOUNT_OF_TEST: Account = Account::new();
-    // Runs that a transpose keeps together, rows of a few channels, packed rows.
+    // Runs that a transpose keeps together, rows of a few channels, packed rows; with tables of
+    // offsets.
     for (shape, order) in [
         ([96, 80, 3], [1, 0, 2]),
         ([48, 40, 12], [1, 0, 2]),
@@ -219,6 +220,9 @@ fn fault_streamed_transposes_need_no_scratch() {
         ([33, 5, 20], [2, 1, 0]),
         ([600, 5, 1], [1, 0, 2]),
         ([1, 6, 700], [0, 2, 1]),
+        ([25, 11, 70], [2, 1, 0]),
+        ([5, 30, 300], [2, 1, 0]),
+        ([13, 3, 301], [2, 1, 0]),
     ] {
         let numel = shape.iter().product::<isize>() as u16;
         let numbers = Tensor::arange(1, numel + 1, 1).unwrap().view(shape).unwrap();

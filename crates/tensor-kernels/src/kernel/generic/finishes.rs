@@ -1,7 +1,8 @@
 //! Implements the kernels of [`Finishes`] for every instruction set with [`Registers`].
 
 use super::{
-    finish::Several, finished_rows, indexed, register::Registers, row_writer, stitch, transpose,
+    finish::Several, finished_rows, indexed, register::Registers, row_writer, stitch,
+    stitch_indexed, transpose,
 };
 use crate::{
     kernel::{
@@ -60,6 +61,20 @@ impl<R: Registers> Finishes for R {
             // SAFETY: `Isa::transpose_stitched`'s contract and F1, for the same elements.
             unsafe { stitch::transpose::<R, L, _>(self, block, pending, first, finishing) }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_indexed_lines_finished<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        pending: *mut u8,
+        finishing: &Finishing,
+    ) {
+        let block = IndexedBlock { src, dst, columns, rows };
+        // SAFETY: `Isa::transpose_indexed_lines`'s contract and F1, for the same elements.
+        unsafe { stitch_indexed::finished(self, block, pending, finishing) }
     }
 
     #[inline(always)]

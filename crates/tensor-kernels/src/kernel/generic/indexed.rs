@@ -22,7 +22,7 @@ use crate::kernel::{indexed_block::IndexedBlock, portable, unit::Unit};
 /// site.
 ///
 /// Invariant: only [`transpose`] makes it; M1 to M3 hold for the block, whose destination is
-/// adjacent along the columns and whose source is adjacent along the rows, from offset 0 on.
+/// adjacent along the columns and whose source is adjacent along the rows.
 struct Transpose<'t, R, L> {
     isa: R,
     block: IndexedBlock<'t, L>,
@@ -32,8 +32,8 @@ struct Transpose<'t, R, L> {
 ///
 /// # Safety
 ///
-/// M1, M2, M3 for the block. `columns[u][0]` is the offset of `u` adjacent elements, and
-/// `rows[v][1]` that of `v`.
+/// M1, M2, M3 for the block. The destination is adjacent along the columns. `rows[v][1]` is the
+/// offset of `v` adjacent elements.
 #[inline(always)]
 pub(super) unsafe fn transpose<R: Registers, L: Unit>(isa: R, block: IndexedBlock<'_, L>) {
     isa.vectorize(Transpose { isa, block });
@@ -148,7 +148,7 @@ unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
         let mut v = 0;
         loop {
             // SAFETY: `u <= last_u` and `v <= last_v`: the tile lies in the block.
-            unsafe { tile::<V, L, E>(token, &block, columns, (u, v), epilogue) }
+            unsafe { tile::<V, L, E>(token, &block, columns, v, epilogue) }
             if v >= last_v {
                 break;
             }
@@ -161,7 +161,7 @@ unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
     }
 }
 
-/// One tile, of the columns from `u` on and the rows from `v` on.
+/// One tile, of these columns and the rows from `v` on.
 ///
 /// # Safety
 ///
@@ -171,11 +171,11 @@ unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
     token: V::Token,
     block: &IndexedBlock<'_, L>,
     columns: &[[isize; 2]],
-    (u, v): (usize, usize),
+    v: usize,
     epilogue: E,
 ) {
     let src = block.src.wrapping_add(v).cast::<u8>();
-    let dst = block.dst.wrapping_add(u).cast::<u8>();
+    let dst = block.dst.cast::<u8>().wrapping_offset(columns[0][0]);
     let rows = &block.rows[v..v + L::PER_LANE];
     let at = |i: usize| dst.wrapping_offset(rows[i][0]);
     let source = (Listed(columns), src);
@@ -235,7 +235,7 @@ unsafe fn cover_short<V: Vector, L: Unit>(token: V::Token, block: IndexedBlock<'
             // SAFETY: the array has a lane for each row of a tile.
             unsafe { V::load_columns::<L>(token, rows.as_ptr().cast(), step) }
         };
-        let dst = block.dst.wrapping_add(u).cast::<u8>();
+        let dst = block.dst.cast::<u8>().wrapping_offset(columns[0][0]);
         unrolled!(i in 0..L::PER_LANE, 16 => if let Some(row) = block.rows.get(i) {
             // SAFETY: M2 holds for a register in each destination row.
             unsafe { lines[i].store(dst.wrapping_offset(row[0])) }
@@ -291,6 +291,7 @@ unsafe fn short_destination_rows<R: Registers, L: Unit>(isa: R, block: IndexedBl
 /// two words of `W`.
 #[inline(always)]
 unsafe fn write_ends<R: Registers, L: Unit, W: Unit>(isa: R, block: IndexedBlock<'_, L>) {
+    let dst = block.dst.cast::<u8>().wrapping_offset(block.columns[0][0]);
     let last_word = block.columns.len() * L::WIDTH - W::WIDTH;
     let mut columns = [[0; 2]; LANE_BYTES];
     for (p, column) in columns[..L::PER_LANE].iter_mut().enumerate() {
@@ -309,7 +310,7 @@ unsafe fn write_ends<R: Registers, L: Unit, W: Unit>(isa: R, block: IndexedBlock
             unsafe { lanes[i].store(words[i].as_mut_ptr()) }
         });
         for (words, row) in words.iter().zip(rows) {
-            let to = block.dst.cast::<u8>().wrapping_offset(row[0]);
+            let to = dst.wrapping_offset(row[0]);
             for at in [0, last_word] {
                 // SAFETY: the word lies in the array: a row is shorter than a lane.
                 let word = unsafe { words.as_ptr().wrapping_add(at).cast::<W>().read_unaligned() };

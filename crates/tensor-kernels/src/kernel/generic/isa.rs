@@ -6,7 +6,7 @@ use super::exchange;
 use super::register::Vector;
 use super::{
     across_lanes::Pick, copy, finish::Keep, gather, indexed, narrow_runs, picked_blocks,
-    picked_copy, register::Registers, row_writer, shuffled, stitch, transpose,
+    picked_copy, register::Registers, row_writer, shuffled, stitch, stitch_indexed, transpose,
 };
 #[cfg(feature = "in-place")]
 use crate::kernel::tile_exchange::TileExchange;
@@ -68,6 +68,19 @@ impl<R: Registers> Isa for R {
     unsafe fn finish_stitched(self, dst: *mut u8, dst_step: isize, nv: usize, pending: *const u8) {
         // SAFETY: `Isa::finish_stitched`'s contract, for the same rows and pending lines.
         unsafe { stitch::finish(self, dst, dst_step, nv, pending) }
+    }
+
+    #[inline(always)]
+    unsafe fn transpose_indexed_lines<L: Unit>(
+        self,
+        src: *const L,
+        dst: *mut L,
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        pending: *mut u8,
+    ) {
+        let block = IndexedBlock { src, dst, columns, rows };
+        // SAFETY: `Isa::transpose_indexed_lines`'s contract, for the same elements.
+        unsafe { stitch_indexed::copy(self, block, pending) }
     }
 
     #[inline(always)]

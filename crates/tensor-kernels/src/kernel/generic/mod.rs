@@ -27,5 +27,6 @@ mod shuffles;
 mod source;
 mod source_ahead;
 mod stitch;
+mod stitch_indexed;
 mod transpose;
 mod unroll;

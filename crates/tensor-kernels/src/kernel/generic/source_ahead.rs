@@ -41,7 +41,10 @@
 //!   long. Of mirrored images that are staged: 1.7 times.
 
 use crate::{
-    kernel::{prefetch::prefetch, transpose_block::TransposeBlock, unit::Unit},
+    kernel::{
+        indexed_block::IndexedBlock, prefetch::prefetch, transpose_block::TransposeBlock,
+        unit::Unit,
+    },
     memory::{CACHE_LINE, Stores},
 };
 
@@ -112,6 +115,52 @@ pub(super) fn prefetch_source<L: Unit>(
     for i in 0..columns {
         let row = ((v + i) % rows) as isize;
         prefetch(start.wrapping_offset(row * block.src_step));
+    }
+}
+
+/// Prefetches the source of a transpose whose source rows lie at offsets of a table: lines of the
+/// rows some groups behind those of a tile, or, if there are few groups, further along its rows.
+/// All tiles within a line, or within shorter rows, prefetch one line of each row of a group.
+#[derive(Clone, Copy)]
+pub(super) struct IndexedAhead {
+    /// Rows behind the first of a tile.
+    rows: usize,
+    /// Bytes behind the column of a tile.
+    bytes: usize,
+    /// The rows that a tile prefetches.
+    count: usize,
+    /// The tiles that prefetch all rows of a group.
+    tiles: usize,
+}
+
+impl IndexedAhead {
+    /// What suits a block.
+    #[inline(always)]
+    pub(super) fn new<L: Unit>(block: &IndexedBlock<'_, L>) -> Self {
+        let group = const { CACHE_LINE / L::WIDTH };
+        let (rows, bytes) = match block.columns.len() < FEW_GROUPS * group {
+            true => (0, BYTES_ALONG_ROWS),
+            false => (if L::WIDTH <= 2 { group } else { 2 * group }, 0),
+        };
+        let tiles = block.rows.len().min(group).div_ceil(L::PER_LANE);
+        Self { rows, bytes, count: group.div_ceil(tiles), tiles }
+    }
+
+    /// Prefetches for the tile at source row `u` and column `v`, the `tile`th of those that
+    /// prefetch a group. Returns the number of the next one.
+    #[inline(always)]
+    pub(super) fn prefetch<L: Unit>(
+        self,
+        block: &IndexedBlock<'_, L>,
+        (u, v): (usize, usize),
+        tile: usize,
+    ) -> usize {
+        let start = block.src.cast::<u8>().wrapping_add(v * L::WIDTH + self.bytes);
+        let first = u + self.rows + tile * self.count;
+        for row in block.columns.iter().skip(first).take(self.count) {
+            prefetch(start.wrapping_offset(row[1]));
+        }
+        if tile + 1 == self.tiles { 0 } else { tile + 1 }
     }
 }
 

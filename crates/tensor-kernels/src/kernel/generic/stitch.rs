@@ -185,7 +185,7 @@ unsafe fn tile<V: FunnelShift + Computes, L: Unit, E: Epilogue>(
 /// M2 for the register's bytes at `dst`. `pending` is an aligned line; unless these columns are the
 /// `first` it holds the bytes before them.
 #[inline(always)]
-unsafe fn put<V: FunnelShift, L: Unit>(
+pub(super) unsafe fn put<V: FunnelShift, L: Unit>(
     token: V::Token,
     register: V,
     dst: *mut u8,
@@ -221,9 +221,20 @@ pub(super) unsafe fn finish<R: Registers>(
 ) {
     for v in 0..nv {
         let dst = dst.wrapping_offset(v as isize * dst_step);
-        let left = dst.addr() % CACHE_LINE;
-        let from = pending.wrapping_add((v + 1) * CACHE_LINE - left);
-        // SAFETY: M2 holds for the row's last bytes; its pending line ends with them.
-        unsafe { copy_plain(isa, from, dst.wrapping_sub(left), left) }
+        // SAFETY: this function's contract, for a row.
+        unsafe { finish_row(isa, dst, pending.wrapping_add(v * CACHE_LINE)) };
     }
+}
+
+/// Writes what has been left in the line `pending` of a row; the next column would be at `dst`.
+///
+/// # Safety
+///
+/// M2 for the row's bytes before `dst` and in its line. The line of `pending` ends with them.
+#[inline(always)]
+pub(super) unsafe fn finish_row<R: Registers>(isa: R, dst: *mut u8, pending: *const u8) {
+    let left = dst.addr() % CACHE_LINE;
+    let from = pending.wrapping_add(CACHE_LINE - left);
+    // SAFETY: this function's contract.
+    unsafe { copy_plain(isa, from, dst.wrapping_sub(left), left) }
 }

@@ -1,6 +1,7 @@
 //! Blocks whose rows and columns lie at offsets of tables.
 
-use super::{Isa, Kernel, Unit, check_moves, dispatch, extents, short_runs};
+use super::{Isa, Kernel, Line, Unit, check_moves, dispatch, extents, short_runs};
+use crate::memory::{CACHE_LINE, LANE_BYTES};
 
 /// A block: offsets of its columns and rows in destination and source, in elements, and the
 /// adjacent elements at each of them.
@@ -15,6 +16,7 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Transpose,
+    IndexedLines,
     Runs,
 }
 
@@ -47,6 +49,16 @@ impl<L: Unit> Kernel for Call<'_, L> {
         match self.block.step {
             // SAFETY: `check` allocates what the block's moves reach, M1, M2, M3.
             Step::Transpose => unsafe { isa.transpose_indexed(src, dst, &columns, &rows) },
+            Step::IndexedLines if I::STITCHES_LINES => {
+                let mut pending = vec![Line([0xEE; CACHE_LINE]); rows.len()];
+                let pending = pending.as_mut_ptr().cast();
+                // SAFETY: as above; `pending` has a line for each row, and `check` gives addresses
+                // that are multiples of an element's width, or of 4.
+                unsafe { isa.transpose_indexed_lines(src, dst, (&columns, &rows), pending) };
+                isa.fence();
+            }
+            // SAFETY: as above.
+            Step::IndexedLines => unsafe { isa.transpose_indexed(src, dst, &columns, &rows) },
             // SAFETY: as above.
             Step::Runs => unsafe {
                 let len = self.block.run * L::WIDTH;
@@ -94,6 +106,55 @@ fn indexed_transposes() {
         check_transposes::<u32>(gap, direction);
         check_transposes::<u64>(gap, direction);
         check_transposes::<u128>(gap, direction);
+    }
+}
+
+/// Extents with and without columns beyond the last whole line, and rows beyond the last whole
+/// lane, at several offsets in a line. The destination's rows lie at offsets of two loops.
+fn check_indexed_lines<L: Unit>(direction: isize) {
+    let (line, lane) = (CACHE_LINE / L::WIDTH, (LANE_BYTES / L::WIDTH).max(1));
+    for (at, nu) in [line, line + 1, 2 * line, 3 * line - 1, 40 * line + 3].into_iter().enumerate()
+    {
+        for nv in [lane, lane + 1, 3 * lane, 4 * lane + 3, 70] {
+            let (width, height) = (nv as isize + 1, nu as isize + 1);
+            let sources = nested(nu, [direction * width, direction * 40 * width]);
+            let results = nested(nv, [direction * height, 40 * height]);
+            let block = Block {
+                columns: (0..).zip(sources).map(|(u, from)| [u, from]).collect(),
+                rows: (0..).zip(results).map(|(v, to)| [to, v]).collect(),
+                run: 1,
+                step: Step::IndexedLines,
+            };
+            check::<L>(&block, (at * nv * L::WIDTH.min(4)) % CACHE_LINE);
+        }
+    }
+}
+
+#[test]
+fn lines_of_indexed_transposes() {
+    for direction in [1, -1] {
+        check_indexed_lines::<u8>(direction);
+        check_indexed_lines::<u16>(direction);
+        check_indexed_lines::<u32>(direction);
+        check_indexed_lines::<u64>(direction);
+        check_indexed_lines::<u128>(direction);
+    }
+}
+
+#[test]
+fn columns_of_an_indexed_transpose_may_start_behind_offset_0() {
+    for (nu, nv) in [(3, 9), (5, 2), (20, 20), (70, 33)] {
+        let block = Block {
+            columns: (0..nu).map(|u| [u + 7, u * nv]).collect(),
+            rows: (0..nv).map(|v| [v * 100 - 7, v]).collect(),
+            run: 1,
+            step: Step::Transpose,
+        };
+        check::<u8>(&block, 1);
+        check::<u16>(&block, 0);
+        check::<u32>(&block, 1);
+        check::<u64>(&block, 0);
+        check::<u128>(&block, 1);
     }
 }
 

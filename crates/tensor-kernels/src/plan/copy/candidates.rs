@@ -7,7 +7,7 @@
 use tensor_core::sort::sort_by_key;
 
 use super::{
-    Inner, Repeats, Work, grouped, packed_source, repeats, shuffled,
+    Inner, Lines, Repeats, Work, grouped, packed_source, repeats, shuffled,
     strategies::{self, blocked, source_forwards},
     unit,
 };
@@ -65,6 +65,12 @@ fn is_large_transpose(work: &Work) -> bool {
     plan.u.len * plan.v.len >= least
 }
 
+/// Is it a streamed transpose that does not stage rows, and reads whole lines of the source?
+fn writes_lines(work: &Work) -> bool {
+    let Inner::Streamed(plan) = work.inner else { return false };
+    plan.lines != Lines::Staged && plan.v.len * plan.v2.len >= CACHE_LINE / work.unit
+}
+
 /// Makes a plan of a copy of loops, if there is one of its kind. `dyn`: all kinds of plans are made
 /// by one compiled function.
 type Make<'a> = &'a dyn Fn(&mut Work, &mut NestBuilder<'_, 2>) -> bool;
@@ -78,20 +84,12 @@ impl Candidates<'_> {
         {
             return visit(work);
         }
-        let ungrouped = self.plan(&|work, builder| {
-            strategies::ungrouped(work, builder);
-            true
-        });
-        if let Some(work) = ungrouped {
-            match self.streamed(&work).filter(|_| self.is_far_from_caches()) {
-                Some(streamed) if is_large_transpose(&streamed) => return visit(streamed),
-                _ => self.with_blocks(work, visit),
-            }
-        }
+        let Some(has_lines) = self.ungrouped(visit) else { return };
         if self.has_one_way() {
             return;
         }
         self.pairs(visit);
+        self.streamed_groups(has_lines, visit);
         self.add(visit, &|work, builder| shuffled::plan(work, builder, self.machine));
         if self.may_pack() {
             self.add(visit, &|work, builder| packed_source::plan(work, builder, self.machine));
@@ -99,6 +97,28 @@ impl Candidates<'_> {
         for &bytes in self.group_sides() {
             self.add(visit, &|work, builder| grouped::plan_transpose(work, builder, bytes));
             self.add(visit, &|work, builder| grouped::plan_runs(work, builder, bytes));
+        }
+    }
+
+    /// The plans without groups. Returns whether one of them writes lines of a large result, or
+    /// `None` if there is no need to compare more.
+    fn ungrouped(&self, visit: &mut dyn FnMut(Work)) -> Option<bool> {
+        let work = self.plan(&|work, builder| {
+            strategies::ungrouped(work, builder);
+            true
+        })?;
+        let streamed = self.streamed(&work);
+        let has_lines = streamed.as_ref().is_some_and(writes_lines);
+        match streamed.filter(|_| self.is_far_from_caches()) {
+            Some(streamed) if is_large_transpose(&streamed) => {
+                visit(streamed);
+                self.streamed_groups(has_lines, visit);
+                None
+            }
+            _ => {
+                self.with_blocks(work, visit);
+                Some(has_lines)
+            }
         }
     }
 
@@ -174,6 +194,14 @@ impl Candidates<'_> {
     /// Does the copy take only some ten times as long as comparing all candidates?
     fn is_medium(&self) -> bool {
         self.bytes <= self.machine.l2 / 2
+    }
+
+    /// A transpose whose sides are groups, of a result larger than the caches. Without tables tiles
+    /// write lines of four loops, if they may `have_lines`.
+    fn streamed_groups(&self, has_lines: bool, visit: &mut dyn FnMut(Work)) {
+        if self.bytes >= self.machine.stream && !has_lines {
+            self.add(visit, &|work, builder| grouped::plan_streamed(work, builder, self.machine));
+        }
     }
 
     /// Makes a plan of a copy of the loops.

@@ -10,7 +10,7 @@
 //! What each of them takes is in `rates`.
 
 use super::{
-    Grouped, GroupedStep, Inner, Side, Work,
+    GroupedStep, Inner, Side, Work,
     footprint::{Cache, USABLE, coverage, fetched, lines, run_bytes, run_in_order},
     kernel::{Kernel, KernelWork},
     packed_source,
@@ -63,9 +63,6 @@ struct MemoryTerms {
     /// the second-level cache beyond what evenly spread lines do.
     streamed_clashes: f64,
 }
-
-/// The loops of a sweep: along a lane, a line of columns, the rows.
-const SWEEP_LOOPS: usize = 3;
 
 /// The ways of a second-level cache.
 const SECOND_LEVEL_WAYS: usize = 16;
@@ -164,6 +161,9 @@ impl Work {
             Inner::Streamed(plan) if plan.rows_at_once.is_none() && !plan.is_buffered() => {
                 terms.streamed_clashes = terms.streamed * self.clashes(&traversal, machine);
             }
+            Inner::Grouped(groups) if groups.step == GroupedStep::Stitched => {
+                terms.streamed_clashes = terms.streamed * self.clashes(&traversal, machine);
+            }
             Inner::Tile { v, .. } if self.unit > 1 || crowds(v, machine) => {
                 let lines = bytes as f64 / CACHE_LINE as f64;
                 terms.displacing = lines * self.displaced_part(&traversal, machine);
@@ -176,7 +176,7 @@ impl Work {
     /// The part of a sweep's lines that the sets do not hold in which they lie: none if they need
     /// less than the cache, all from [`ALL_DISPLACED`] times that on.
     fn displaced_part(&self, traversal: &Traversal, machine: &Machine) -> f64 {
-        let sweep = &traversal.path[..traversal.block.min(SWEEP_LOOPS)];
+        let sweep = &traversal.path[..traversal.sweep];
         let bytes = lines(sweep, 0, self.unit) * CACHE_LINE as f64;
         let needed = bytes / coverage(sweep, 0, self.unit, FIRST_LEVEL_WAY);
         let excess = needed / (machine.l1.max(1) as f64 * USABLE) - 1.0;
@@ -222,22 +222,21 @@ impl Work {
 
     /// The adjacent bytes of each operand that a block touches one after the other.
     fn runs(&self, block: &[Loop<2>]) -> [usize; 2] {
-        let of_source = match self.inner {
-            // Several source rows are read side by side.
-            Inner::Tile { .. }
-            | Inner::Streamed(_)
-            | Inner::Shuffled(_)
-            | Inner::Grouped(Grouped { step: GroupedStep::Transpose, .. }) => {
-                run_bytes(block, 1, self.unit)
-            }
-            _ => run_in_order(block, 1, self.unit),
+        let reads_side_by_side = match self.inner {
+            Inner::Tile { .. } | Inner::Streamed(_) | Inner::Shuffled(_) => true,
+            Inner::Grouped(groups) => groups.is_transpose(),
+            _ => false,
+        };
+        let of_source = match reads_side_by_side {
+            true => run_bytes(block, 1, self.unit),
+            false => run_in_order(block, 1, self.unit),
         };
         [run_bytes(block, 0, self.unit), of_source].map(|run| run.max(CACHE_LINE))
     }
 
     /// How many other lines of a sweep share the set of a line, beyond what evenly spread lines do.
     fn clashes(&self, traversal: &Traversal, machine: &Machine) -> f64 {
-        let sweep = &traversal.path[..traversal.block.min(SWEEP_LOOPS)];
+        let sweep = &traversal.path[..traversal.sweep];
         let way = machine.l2 / SECOND_LEVEL_WAYS;
         let spread = coverage(sweep, 0, self.unit, way);
         let fair = lines(sweep, 0, self.unit) * CACHE_LINE as f64 / way.max(1) as f64;
@@ -250,6 +249,7 @@ impl Work {
         let (len, of_row) = match self.inner {
             Inner::Run { len } => (len, 2.0),
             Inner::Gather { len, .. } => (len, 2.0 * GATHERED_PARTIAL_LINE),
+            Inner::Grouped(groups) => return groups.partial_lines(&self.outer),
             _ => return 0.0,
         };
         let whole = |units: usize| (units * self.unit).is_multiple_of(CACHE_LINE);
@@ -381,10 +381,10 @@ mod tests {
     fn rows_that_share_cache_sets_are_transposed_by_lanes() {
         let rows = Layout::new([2048, 10, 13, 2], [1, 106_496, 8192, 2048], 0).unwrap();
         let work = chosen(&rows, 1);
-        let is_transposed = matches!(
-            work.inner,
-            Inner::Grouped(Grouped { step: GroupedStep::Transpose, .. }) | Inner::Tile { .. }
-        );
+        let is_transposed = match work.inner {
+            Inner::Grouped(groups) => groups.is_transpose(),
+            _ => matches!(work.inner, Inner::Tile { .. }),
+        };
         assert!(is_transposed, "{work}");
     }
 

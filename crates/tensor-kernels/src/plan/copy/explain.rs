@@ -118,7 +118,9 @@ impl Work {
                     (groups.v.iterations_in_block(v), groups.u.iterations_in_block(u));
                 match groups.step {
                     GroupedStep::Runs { len } => format!("{rows} x {columns} runs of {len} units"),
-                    GroupedStep::Transpose => format!("{rows} x {columns} units"),
+                    GroupedStep::Transpose | GroupedStep::Stitched | GroupedStep::Packed => {
+                        format!("{rows} x {columns} units")
+                    }
                 }
             }
             Inner::Shuffled(plan) => {

@@ -82,6 +82,10 @@ pub(crate) enum Kernel {
     BufferedLines,
     /// Short rows packed in scratch. The amount is bytes.
     PackedLines,
+    /// Lines stitched from tiles whose rows lie at offsets of tables. The amount is bytes.
+    IndexedStitchedLines,
+    /// Short rows at offsets of tables, packed in scratch. The amount is bytes.
+    IndexedPackedLines,
     /// Runs transposed in scratch, and written as whole lines. A call is a run; the amount is
     /// bytes.
     TransposedRuns,
@@ -340,6 +344,14 @@ fn grouped(groups: &Grouped, outer: &[Loop<2>], unit: usize) -> KernelWork {
             KernelWork { kernel: Kernel::IndexedUnits, calls: rows, amount: all }
         }
         GroupedStep::Runs { len } => runs_of(len * unit, Kernel::IndexedRuns, rows, all, 0.0),
+        GroupedStep::Stitched => {
+            let amount = all * unit as f64;
+            KernelWork { kernel: Kernel::IndexedStitchedLines, calls: blocks, amount }
+        }
+        GroupedStep::Packed => {
+            let amount = all * unit as f64;
+            KernelWork { kernel: Kernel::IndexedPackedLines, calls: blocks, amount }
+        }
         GroupedStep::Transpose => {
             let (kernel, in_block) = indexed_block((nu, nv), unit);
             let calls = if kernel == Kernel::IndexedUnits { rows } else { blocks };

@@ -247,6 +247,15 @@ impl Work {
         sort_by(&mut found, |(_, a), (_, b)| a < b);
         found
     }
+
+    /// The bytes of scratch that the kernels need.
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        match self.inner {
+            Inner::Streamed(plan) => plan.scratch_bytes(self.unit),
+            Inner::Grouped(groups) => groups.scratch_bytes(&self.outer, self.unit),
+            _ => 0,
+        }
+    }
 }
 
 impl Inner {

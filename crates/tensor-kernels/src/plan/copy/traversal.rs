@@ -27,12 +27,17 @@ pub(super) struct Traversal {
     pub(super) path: Path,
     /// How many of them run inside of one block, or of a row of blocks that follow each other.
     pub(super) block: usize,
+    /// How many of them make a sweep along the source, which writes a line of each row.
+    pub(super) sweep: usize,
 }
+
+/// The loops of a sweep of two loops: along a lane, a line of columns, the rows.
+const SWEEP_LOOPS: usize = 3;
 
 impl Traversal {
     /// The loops of a plan, on a machine with vectors of `vector` bytes.
     pub(super) fn of(work: &Work, vector: usize) -> Self {
-        let mut inside = Inside { path: Path::new(), around: Path::new() };
+        let mut inside = Inside { path: Path::new(), around: Path::new(), sweep: SWEEP_LOOPS };
         let mut outer: &[Loop<2>] = &work.outer;
         match work.inner {
             Inner::Nothing => {}
@@ -64,7 +69,10 @@ impl Traversal {
                         inside.groups([sides[1], sides[0]]);
                     }
                     GroupedStep::Runs { .. } => inside.groups(sides),
-                    GroupedStep::Transpose => inside.grouped_tiles(sides, LANE_BYTES / work.unit),
+                    GroupedStep::Transpose | GroupedStep::Packed => {
+                        inside.grouped_tiles(sides, LANE_BYTES / work.unit)
+                    }
+                    GroupedStep::Stitched => inside.grouped_sweep(sides, work.unit),
                 }
             }
             Inner::Shuffled(plan) => {
@@ -78,7 +86,7 @@ impl Traversal {
                 inside.cut(outer, block);
             }
         }
-        let Inside { mut path, around } = inside;
+        let Inside { mut path, around, sweep } = inside;
         let inside = path.len();
         path.extend(around);
         path.extend(outer.iter().rev().copied());
@@ -90,7 +98,7 @@ impl Traversal {
         let bytes = work.unit as isize;
         path.iter_mut()
             .for_each(|l| l.strides = l.strides.map(|stride| stride.saturating_mul(bytes)));
-        Self { path, block }
+        Self { path, block, sweep: sweep.min(block) }
     }
 }
 
@@ -98,6 +106,7 @@ impl Traversal {
 struct Inside {
     path: Path,
     around: Path,
+    sweep: usize,
 }
 
 impl Inside {
@@ -210,6 +219,30 @@ impl Inside {
         self.group(u.0, u.1);
         self.cut(rest_of(adjacent, lane), most.div_ceil(lane));
         self.group(outer, rows);
+    }
+
+    /// The same by sweeps along the source: a lane of the rows, a line of columns, all rows.
+    fn grouped_sweep(&mut self, [u, (v, rows)]: [(&[Loop<2>], Group); 2], unit: usize) {
+        let Some((&adjacent, outer)) = v.split_last() else { return self.groups([u, (v, rows)]) };
+        let (lane, mut line) = (LANE_BYTES / unit, CACHE_LINE / unit);
+        let most = if outer.is_empty() { rows.block } else { adjacent.len };
+        let lane = lane_of_rows(most, lane);
+        self.lanes(adjacent, lane);
+        let mut rest = Path::new();
+        for (at, &l) in u.0.iter().enumerate().rev() {
+            let len = if at == 0 { u.1.block } else { l.len };
+            let taken = even_part(len, line);
+            self.lanes(l, taken);
+            rest.push(Loop { len: len.div_ceil(taken), ..rest_of(l, taken) });
+            line = (line / taken).max(1);
+            if at == 0 {
+                self.around.push(blocks_of(l, len));
+            }
+        }
+        self.cut(rest_of(adjacent, lane), most.div_ceil(lane));
+        self.group(outer, rows);
+        self.sweep = self.path.len();
+        rest.into_iter().for_each(|l| self.push(l.len, l.strides));
     }
 
     /// The loops of a group, of which the outermost is cut.
