@@ -325,11 +325,10 @@ impl Kernel for &mut Task<'_, '_> {
             (Inner::Nothing, ..) => {}
             (&Inner::Grouped(groups), ..) => {
                 let task = GroupedTask { units, work, groups, src, dst };
-                match groups.is_streamed() {
-                    true => {
-                        isa.vectorize(StreamedGroupsTask { task, scratch: scratch.as_deref_mut() })
-                    }
-                    false => isa.vectorize(task),
+                if groups.is_streamed() {
+                    isa.vectorize(StreamedGroupsTask { task, scratch: scratch.as_deref_mut() });
+                } else {
+                    isa.vectorize(task);
                 }
             }
             (&Inner::Shuffled(plan), ..) => {

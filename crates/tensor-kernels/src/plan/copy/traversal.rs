@@ -70,7 +70,7 @@ impl Traversal {
                     }
                     GroupedStep::Runs { .. } => inside.groups(sides),
                     GroupedStep::Transpose | GroupedStep::Packed => {
-                        inside.grouped_tiles(sides, LANE_BYTES / work.unit)
+                        inside.grouped_tiles(sides, LANE_BYTES / work.unit);
                     }
                     GroupedStep::Stitched => inside.grouped_sweep(sides, work.unit),
                 }
