@@ -8,7 +8,6 @@ use super::{
 use crate::{
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     nest::Loop,
-    plan::group::split,
 };
 
 /// What the predicted time of a copy is spent on; see `CopyExplanation`.
@@ -113,14 +112,10 @@ impl Work {
                 format!("tiles of up to {elements} units, packed without the gaps of the source")
             }
             Inner::Grouped(groups) => {
-                let [_, v, u] = split(&self.outer, [groups.u, groups.v]);
-                let (rows, columns) =
-                    (groups.v.iterations_in_block(v), groups.u.iterations_in_block(u));
+                let [columns, rows] = groups.extent(&self.outer);
                 match groups.step {
                     GroupedStep::Runs { len } => format!("{rows} x {columns} runs of {len} units"),
-                    GroupedStep::Transpose | GroupedStep::Stitched | GroupedStep::Packed => {
-                        format!("{rows} x {columns} units")
-                    }
+                    _ => format!("{rows} x {columns} units"),
                 }
             }
             Inner::Shuffled(plan) => {
