@@ -121,6 +121,15 @@ fn transposed_blocks_have_rows_of_whole_lines_of_the_source() {
 }
 
 #[test]
+fn tiles_of_functions_that_compute_much_are_stored_through_the_caches() {
+    let reversed = permuted(&[60, 70, 80, 90], &[3, 2, 1, 0]);
+    let layouts = [&dense(reversed.shape()), &reversed];
+    let stores = |op| explain_operation(&reference(), op, DType::F32, layouts).unwrap().stores();
+    assert_eq!(stores("exp"), "plain, through the caches");
+    assert_eq!(stores("floor"), "non-temporal, past the caches");
+}
+
+#[test]
 fn large_results_are_streamed_and_the_bytes_of_a_broadcast_count_once() {
     let rows = dense(&[4096, 4096]);
     let columns = rows.t().unwrap();

@@ -71,7 +71,7 @@ pub fn explain_elementwise<const N: usize>(
     layouts: [&Layout; N],
     widths: [usize; N],
 ) -> Result<ElementwiseExplanation<N>> {
-    explained(exec, layouts, widths, None)
+    explained(exec, layouts, widths, (None, false))
 }
 
 /// How a named operation is planned, as [`explain_elementwise`] tells for any function, and whether
@@ -111,14 +111,14 @@ pub fn explain_operation<const N: usize>(
     layouts: [&Layout; N],
 ) -> Result<ElementwiseExplanation<N>> {
     let form = OperationForm::<N>::of(op, dtype)?;
-    explained(exec, layouts, form.widths, form.register_op)
+    explained(exec, layouts, form.widths, (form.register_op, form.computes_much))
 }
 
 fn explained<const N: usize>(
     exec: &Exec,
     layouts: [&Layout; N],
     widths: [usize; N],
-    op: Option<RegisterOp>,
+    (op, computes_much): (Option<RegisterOp>, bool),
 ) -> Result<ElementwiseExplanation<N>> {
     const { assert!(N > 0, "an operation has a result") };
     let shape = layouts[0].shape();
@@ -137,7 +137,7 @@ fn explained<const N: usize>(
     let copied_first = work.input_to_copy(same_width, machine);
     Ok(ElementwiseExplanation {
         exec: *exec,
-        work,
+        work: work.for_operation(computes_much),
         copied_first: copied_first.filter(|_| in_registers.is_none()),
         in_registers,
         dims: (0..shape.len()).map(dim).collect(),

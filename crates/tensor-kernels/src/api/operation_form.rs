@@ -17,6 +17,8 @@ pub(super) struct OperationForm<const N: usize> {
     /// The bytes of an element of the result and of each input.
     pub(super) widths: [usize; N],
     pub(super) register_op: Option<RegisterOp>,
+    /// Does it take much longer to compute a result than to store it?
+    pub(super) computes_much: bool,
 }
 
 impl<const N: usize> OperationForm<N> {
@@ -26,14 +28,14 @@ impl<const N: usize> OperationForm<N> {
     /// [`DTypeError::Unsupported`] if there is none of this name and number of operands, or it is
     /// not defined for the dtype.
     pub(super) fn of(op: &'static str, dtype: DType) -> Result<Self> {
-        let Form { result, input, register_op } = match N {
+        let Form { result, input, register_op, computes_much } = match N {
             2 => unary_form(op, dtype),
             3 => binary_form(op, dtype),
             4 => ternary_form(op, dtype),
             _ => Err(DTypeError::Unsupported { op, dtype }.into()),
         }?;
         let widths = std::array::from_fn(|k| if k == 0 { result } else { input });
-        Ok(Self { widths, register_op })
+        Ok(Self { widths, register_op, computes_much })
     }
 }
 
@@ -44,14 +46,19 @@ struct Form {
     /// The bytes of an element of an input.
     input: usize,
     register_op: Option<RegisterOp>,
+    computes_much: bool,
 }
 
 impl Form {
     /// Of an operation by its type alone: with the operation behind a trait object, all its loops
     /// would be compiled, for every element type.
     fn of<const N: usize, T, C: Compute<N>>() -> Self {
-        let register_op = C::register_op();
-        Self { result: size_of::<C::Output>(), input: size_of::<T>(), register_op }
+        Self {
+            result: size_of::<C::Output>(),
+            input: size_of::<T>(),
+            register_op: C::register_op(),
+            computes_much: C::COMPUTES_MUCH,
+        }
     }
 }
 

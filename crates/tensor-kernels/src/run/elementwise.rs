@@ -168,6 +168,7 @@ fn compute_by_plan<const N: usize>(
         copy::by_plan(exec, &copy, OperandPtrs::new([ptrs.0[0], ptrs.0[input]]));
         return compute(exec, operation, &operands.with_result_as(input));
     }
+    let work = work.for_operation(operation.computes_much());
     // A result larger than the caches is stored by 256-bit stores, unless it is streamed: of 16 MiB
     // of floats `relu` takes 10 % longer with 512-bit stores, a sum with a column 12 %. Functions
     // that compute much take up to twice as long with 256-bit registers (Zen 5).

@@ -32,7 +32,7 @@ impl<const N: usize> Task<'_, N> {
     }
 
     fn all_tiles(self, tile: &Tile, mut scratch: Scratch<'_>) {
-        let _fence = self.streams().then(|| FenceOnDrop(self.simd));
+        let _fence = self.work.stream.then(|| FenceOnDrop(self.simd));
         Region::for_each(&self.work.outer, &tile.counts, |region| {
             let plan = TilePlan::new(self.work, tile, &region.tile, self.simd);
             region.for_tiles(|corner| {
@@ -41,13 +41,6 @@ impl<const N: usize> Task<'_, N> {
                 unsafe { self.tile(first, &plan, &mut scratch) };
             });
         });
-    }
-
-    /// Are results written past the caches? Not those of functions that compute much: nothing is
-    /// computed while lines wait for memory. Of 60 random `exp` of 2 to 30 MB, a quarter takes 0.75
-    /// to 0.93 of the time through the caches, 0.97 in the mean of all (Zen 4).
-    fn streams(&self) -> bool {
-        self.work.stream && !self.operation.computes_much()
     }
 
     /// One tile: packs operands, computes rows, unpacks the result.
@@ -87,7 +80,7 @@ impl<const N: usize> Task<'_, N> {
         debug_assert!(columns.strides.iter().all(is_adjacent), "{columns:?}");
         let is_scalar = std::array::from_fn(|k| k > 0 && columns.strides[k] == 0);
         let (operation, simd, widths) = (self.operation, self.simd, self.work.widths);
-        let mut out = self.streams().then(|| LineWriter::new(simd));
+        let mut out = self.work.stream.then(|| LineWriter::new(simd));
         for at in iterations(around) {
             let ptrs = advance(ptrs, self.bytes(at));
             let mut row_block =

@@ -75,6 +75,14 @@ fn check<L: Unit>(block: &Block, skew: usize) {
     });
 }
 
+fn check_every_width(block: &Block) {
+    check::<u8>(block, 1);
+    check::<u16>(block, 0);
+    check::<u32>(block, 1);
+    check::<u64>(block, 0);
+    check::<u128>(block, 1);
+}
+
 /// Offsets of two nested loops, of 3 iterations inside; the last one of the outer loop may be cut.
 fn nested(len: usize, [outer, inner]: [isize; 2]) -> impl Iterator<Item = isize> {
     (0..len as isize).map(move |i| i / 3 * outer + i % 3 * inner)
@@ -150,11 +158,7 @@ fn columns_of_an_indexed_transpose_may_start_behind_offset_0() {
             run: 1,
             step: Step::Transpose,
         };
-        check::<u8>(&block, 1);
-        check::<u16>(&block, 0);
-        check::<u32>(&block, 1);
-        check::<u64>(&block, 0);
-        check::<u128>(&block, 1);
+        check_every_width(&block);
     }
 }
 
@@ -167,11 +171,7 @@ fn indexed_transposes_of_repeated_source_rows() {
             run: 1,
             step: Step::Transpose,
         };
-        check::<u8>(&block, 1);
-        check::<u16>(&block, 0);
-        check::<u32>(&block, 1);
-        check::<u64>(&block, 0);
-        check::<u128>(&block, 1);
+        check_every_width(&block);
     }
 }
 

@@ -7,7 +7,7 @@
 //! A transpose of a result larger than the caches is written by non-temporal stores: its lines are
 //! stitched, or its rows packed, as those of [`streamed`](super::streamed) are. That has two loops
 //! on either side, and no tables; it stages rows whose innermost loop ends within a cache line. Of
-//! 28 MB of floats, 10,467 rows of 225 by 3 reach 0.7 of the copy bandwidth, and 0.35 by plain
+//! 28 MB of floats, 10,370 rows of 225 by 3 reach 0.7 of the copy bandwidth, and 0.35 by plain
 //! stores; 39 by 17, which would be staged, 0.7 and 0.37 (Zen 4).
 //!
 //! Short runs that are adjacent in both operands are grouped too. They need no tile; the table
@@ -30,7 +30,7 @@ use crate::{
     plan::group::{Group, Side, continues, grow, iterations, ordered, split},
     tuning::{
         MAX_GROUP_ITERATIONS, MAX_PACKED_ROW, MAX_STREAMED_ITERATIONS, MIN_GROUP_ITERATIONS,
-        MIN_INNER_ENTRIES, MIN_STREAMED_ROW_LINES, PAGE_BYTES,
+        MIN_INNER_ENTRIES, MIN_STITCHED_UNITS, MIN_STREAMED_ROW_LINES, PAGE_BYTES,
     },
 };
 
@@ -193,11 +193,6 @@ pub(super) fn plan_streamed(
     finish(work, builder, &sides, step);
     true
 }
-
-/// The fewest adjacent units of the source. With 8 to 15 floats stitching reached 0.6 to 1.3 times
-/// the speed of plain stores, with 6 complex doubles 0.4 times; with 24 units of 4 to 16 bytes, in
-/// rows of 99 or 303, it reaches 1.1 to 1.3 times (Zen 4).
-const MIN_STITCHED_UNITS: usize = 16;
 
 /// Are rows of `columns` units packed? They follow each other without gaps, and are short, or fit a
 /// page together.

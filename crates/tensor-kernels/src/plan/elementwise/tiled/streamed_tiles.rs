@@ -29,9 +29,23 @@ use super::cached_bytes;
 use crate::{
     exec::Machine,
     nest::Loop,
-    plan::tile::{Counts, fill, reach},
+    plan::{
+        ElementwiseWork,
+        tile::{Counts, fill, reach},
+    },
     tuning::{MIN_STREAMED_RUN_BYTES, STREAMED_TILE_TARGETS, STREAMED_TILES_IN_L2},
 };
+
+impl<const N: usize> ElementwiseWork<N> {
+    /// The plan as it is run for an operation that computes much, or one that does not. Tiles of
+    /// the former are stored through the caches: nothing is computed while lines wait for memory.
+    /// Of 60 random `exp` of 2 to 30 MB, ten take 0.75 to 0.93 of the time, and all 0.97 in the
+    /// mean (Zen 4).
+    pub(crate) fn for_operation(self, computes_much: bool) -> Self {
+        let stream = self.stream && !(computes_much && self.tile.is_some());
+        Self { stream, ..self }
+    }
+}
 
 /// The iterations of each loop in a tile whose results are streamed; `None` if it does not pay, or
 /// no tile that fits has long runs of the result. The result is larger than the caches.
@@ -136,6 +150,8 @@ mod tests {
         assert!(!plan([&result, &input, &input]).stream, "they are computed in their order");
         let direct = plan([&result, &input, &result]);
         assert!(!direct.stream, "{direct}");
+        let exp = one.clone().for_operation(true);
+        assert!(!exp.stream && exp.tile == one.tile, "functions that compute much");
         let mirrored = result.flip([-1]).unwrap();
         assert!(!plan([&result, &mirrored]).stream, "it is read in the order of the result");
         let bias = Layout::contiguous([101]).unwrap().broadcast_to(shape).unwrap();
