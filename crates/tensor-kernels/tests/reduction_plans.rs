@@ -230,3 +230,57 @@ fn check_kept_columns(layout: &Layout, values: &[i32]) {
         assert_eq!(found, first, "{level}, indices of {layout:?}");
     }
 }
+
+/// The sums and maxima of the innermost dimension, or of the two innermost, of `layout`.
+fn check_rows(layout: &Layout, values: &[i32], over: &[isize]) {
+    let reduced: usize = over.iter().map(|&d| layout.shape()[d as usize]).product();
+    let rows: Vec<Vec<i32>> = common::offsets_of(layout)
+        .chunks_exact(reduced)
+        .map(|row| row.iter().map(|&at| values[at]).collect())
+        .collect();
+    let sums: Vec<i64> = rows.iter().map(|row| row.iter().map(|&x| i64::from(x)).sum()).collect();
+    let maxima: Vec<f64> = rows.iter().map(|row| f64::from(*row.iter().max().unwrap())).collect();
+    let floats: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+    let integers = TensorView::new(values, layout.clone()).unwrap();
+    let floats = TensorView::new(&floats, layout.clone()).unwrap();
+    for level in levels() {
+        let exec = Exec::current().unwrap().with_simd(level).unwrap();
+        let found = ops::sum(&exec, &integers, over).unwrap().to_vec().unwrap();
+        assert_eq!(found, sums, "{level}, sums of {layout:?} over {over:?}");
+        let found = ops::max(&exec, &floats, over).unwrap().to_vec().unwrap();
+        assert_eq!(found, maxima, "{level}, maxima of {layout:?} over {over:?}");
+    }
+}
+
+/// The trees of sixteen rows are computed together, wherever a block ends. The last few rows have
+/// trees of their own.
+#[test]
+fn rows_of_several_blocks_share_their_trees() {
+    for columns in [5, 31, 32, 33, 47, 63, 64, 65, 100, 300, 511, 512, 601] {
+        for (blocks, rows) in [(3, 7), (9, 2), (4, 5), (2, 17), (37, 1)] {
+            let layout = Layout::contiguous([blocks, rows + 1, columns + 2]).unwrap();
+            let layout = layout.narrow(2, 1, columns).unwrap().narrow(1, 0, rows).unwrap();
+            let mut values = vec![1 << 20; blocks * (rows + 1) * (columns + 2)];
+            for (at, offset) in common::offsets_of(&layout).into_iter().enumerate() {
+                values[offset] = (at * at % 97) as i32 - 48;
+            }
+            check_rows(&layout, &values, &[2]);
+            check_rows(&layout, &values, &[1, 2]);
+        }
+    }
+}
+
+/// Large inputs are prefetched, also behind their end: rows that are read where they lie, and short
+/// ones that are transposed first, forwards and backwards.
+#[test]
+fn rows_of_large_inputs_are_reduced() {
+    const ELEMENTS: usize = (9 << 20) / 4;
+    let values: Vec<i32> = (0..ELEMENTS).map(|i| (i * i % 97) as i32 - 48).collect();
+    for columns in [3, 10, 100, 700, 5000] {
+        let rows = Layout::contiguous([ELEMENTS / columns, columns]).unwrap();
+        check_rows(&rows, &values, &[1]);
+        if columns == 10 {
+            check_rows(&rows.flip([0]).unwrap(), &values, &[1]);
+        }
+    }
+}

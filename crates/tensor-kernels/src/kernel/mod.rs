@@ -82,6 +82,8 @@ mod pairwise_tree;
 mod portable;
 mod prefetch;
 #[cfg(feature = "elementwise")]
+mod reduced_row;
+#[cfg(feature = "elementwise")]
 mod reduction;
 #[cfg(feature = "elementwise")]
 mod register_op;
@@ -121,6 +123,8 @@ pub(crate) use isa::{Isa, Kernel};
 #[cfg(feature = "elementwise")]
 pub(crate) use operation::{Compute, Operation, OperationOf};
 pub(crate) use prefetch::prefetch;
+#[cfg(feature = "elementwise")]
+pub(crate) use prefetch::prefetch_bytes;
 #[cfg(feature = "elementwise")]
 pub(crate) use reduction::{
     AccumulatorRows, Fold, FoldBlock, FoldReduction, ListedElements, Reduction, ReductionOf,

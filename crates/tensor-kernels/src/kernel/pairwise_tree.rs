@@ -6,11 +6,7 @@ use super::{
     isa::{Isa, Kernel},
     unit::Unit,
 };
-use crate::exec::SimdLevel;
-
-/// Partial results of a row at the start of its tree, and the number of rows whose trees are
-/// computed together.
-pub(super) const TREE_LEAVES: usize = 16;
+use crate::{exec::SimdLevel, reduction_order::TREE_LEAVES};
 
 /// [`TREE_LEAVES`] rows of as many partial results.
 #[repr(align(64))]

@@ -1,5 +1,8 @@
 //! Prefetching, where the access pattern is one that the CPU does not recognise.
 
+#[cfg(feature = "elementwise")]
+use crate::memory::CACHE_LINE;
+
 /// Asks the CPU to load a cache line into the second-level cache. Any address will do.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
@@ -11,4 +14,13 @@ pub(crate) fn prefetch(address: *const u8) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+/// Asks for the lines of some bytes.
+#[cfg(feature = "elementwise")]
+#[inline(always)]
+pub(crate) fn prefetch_bytes(start: *const u8, bytes: usize) {
+    for line in (0..bytes).step_by(CACHE_LINE) {
+        prefetch(start.wrapping_add(line));
+    }
 }

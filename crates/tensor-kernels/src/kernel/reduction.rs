@@ -37,6 +37,8 @@ pub(crate) struct FoldBlock {
     pub(crate) index: isize,
     pub(crate) index_row_stride: isize,
     pub(crate) index_column_stride: isize,
+    /// Are the elements read from memory, not from a cache?
+    pub(crate) is_far: bool,
 }
 
 /// Rows of adjacent accumulators.

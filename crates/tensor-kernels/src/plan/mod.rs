@@ -27,6 +27,8 @@ mod reduce_explain;
 #[cfg(feature = "elementwise")]
 mod reduce_listed;
 #[cfg(feature = "elementwise")]
+mod reduce_loops;
+#[cfg(feature = "elementwise")]
 mod reduce_two_stage;
 mod tile;
 

@@ -23,14 +23,12 @@ use tensor_core::Layout;
 use super::{
     block::{Access, Block, Extent},
     fmt_loops,
+    reduce_loops::BlockLoops,
 };
 use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_nest},
-    reduction_order::{
-        ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, ROWS_PER_TREE, Repeats,
-        SHORT_CHUNK, Widths,
-    },
+    reduction_order::{ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, Repeats, Widths},
 };
 
 /// The operands of a reduction's loops: the input, the result, and the index among the elements
@@ -47,19 +45,6 @@ const MAX_TRANSPOSED_ROWS: usize = 64;
 
 /// The most partial results that are combined in sequence.
 const MAX_SEQUENTIAL_COMBINES: usize = 64;
-
-/// Blocks with fewer columns are transposed if they have more rows. A reduced row costs a tree of
-/// [`PARTIALS_PER_ROW`] partial results; a kept row only the start of a loop, so its limit is
-/// lower, but for indices, whose kernel has no chunks.
-const SHORT_REDUCED_COLUMNS: usize = 72;
-const SHORT_KEPT_COLUMNS: usize = SHORT_CHUNK;
-const SHORT_INDEXED_COLUMNS: usize = 16;
-
-/// The fewest bytes of a row for which a block takes its rows from a loop further out, to combine
-/// them before they reach the accumulators. Sums of 80 MB over the first of three dimensions become
-/// 1.0 to 1.4 times faster with rows of 1 KiB and up to 1.8 times with 4 KiB, but up to 1.4 times
-/// slower with 512 bytes and 1.6 times with 96 bytes.
-const MIN_GROUPED_ROW_BYTES: usize = 1 << 10;
 
 /// A reduction, or the part of one that a task runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,14 +94,7 @@ impl ReduceWork {
 
     /// The plan for loops in normal form.
     pub(super) fn of(loops: &[Loop<3>], starts: [isize; 3], widths: Widths) -> Self {
-        let (mut outer, mut columns) = split_columns(loops);
-        let has_indices = loops.iter().any(|l| l.strides[INDEX] != 0);
-        let is_short = is_short(&columns, has_indices) && !is_dense(&outer, &columns, has_indices);
-        let at = rows_loop(&outer, &columns, is_short, widths.input);
-        let mut rows = at.map_or(Loop::ONCE, |at| outer.remove(at));
-        if is_short && rows.len > columns.len {
-            (rows, columns) = (columns, rows);
-        }
+        let BlockLoops { outer, rows, columns } = BlockLoops::of(loops, widths.input);
         Self::of_block(outer, rows, columns, starts, widths)
     }
 
@@ -217,64 +195,6 @@ impl ReduceWork {
     pub(crate) fn whole_lines(iterations: usize) -> usize {
         if iterations < CACHE_LINE { iterations } else { iterations / CACHE_LINE * CACHE_LINE }
     }
-}
-
-/// The loops around the columns, and the columns. Loops along which the input does not move are
-/// outermost, as everything inside them is read again.
-fn split_columns(loops: &[Loop<3>]) -> (Loops<3>, Loop<3>) {
-    let stays = |l: &&Loop<3>| l.strides[INPUT] == 0;
-    let mut outer: Loops<3> = loops.iter().filter(stays).copied().collect();
-    outer.extend(loops.iter().filter(|l| !stays(l)).copied());
-    match outer.pop() {
-        Some(columns) if columns.strides[INPUT] != 0 => (outer, columns),
-        last => {
-            outer.extend(last);
-            (outer, Loop { len: 1, strides: [1, 1, 0] })
-        }
-    }
-}
-
-/// Are there too few columns for a row of their own?
-fn is_short(columns: &Loop<3>, has_indices: bool) -> bool {
-    let limit = match (is_reduced(columns), has_indices) {
-        (true, _) => SHORT_REDUCED_COLUMNS,
-        (false, true) => SHORT_INDEXED_COLUMNS,
-        (false, false) => SHORT_KEPT_COLUMNS,
-    };
-    columns.len < limit
-}
-
-/// Do rows follow each other without gaps, all reduced to the same indices? A kernel reads them as
-/// one.
-fn is_dense(outer: &Loops<3>, columns: &Loop<3>, has_indices: bool) -> bool {
-    let follows = |rows: &Loop<3>| {
-        is_reduced(rows)
-            && columns.strides[INPUT] == 1
-            && rows.strides[INPUT] == columns.len as isize
-    };
-    has_indices && is_reduced(columns) && outer.last().is_some_and(follows)
-}
-
-/// The loop for the rows of a block: the innermost one. Exceptions: there are few columns and
-/// another loop has many iterations, or rows and columns would both be kept.
-fn rows_loop(outer: &Loops<3>, columns: &Loop<3>, is_short: bool, width: usize) -> Option<usize> {
-    let innermost = outer.len().checked_sub(1)?;
-    let many = |l: &Loop<3>| l.strides[INPUT] != 0 && l.len >= SHORT_REDUCED_COLUMNS;
-    let instead = if is_short { outer.iter().rposition(many) } else { None };
-    let both_kept = !is_reduced(columns) && !is_reduced(&outer[innermost]);
-    let grouped = if both_kept { grouped_rows_loop(outer, columns, width) } else { None };
-    Some(instead.or(grouped).unwrap_or(innermost))
-}
-
-/// The reduced loop nearest to the columns, as the rows of a block, where the innermost loop would
-/// be kept. Its rows are combined before they reach the accumulators; without it every element is
-/// combined with an accumulator by itself. Such rows are far apart. A few bytes of each at a time
-/// are slower out of cache than an accumulator per element, unless accumulators hold an index.
-fn grouped_rows_loop(outer: &Loops<3>, columns: &Loop<3>, width: usize) -> Option<usize> {
-    let is_group = |l: &Loop<3>| is_reduced(l) && l.len >= ROWS_PER_TREE;
-    let has_places = outer.iter().any(|l| l.strides[INDEX] != 0);
-    let is_worth_it = has_places || columns.len * width >= MIN_GROUPED_ROW_BYTES;
-    outer.iter().rposition(is_group).filter(|_| is_worth_it)
 }
 
 /// The block for these loops.

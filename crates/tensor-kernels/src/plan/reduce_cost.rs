@@ -4,7 +4,10 @@ use super::{Access, INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 use crate::{
     memory::CACHE_LINE,
     nest::Loop,
-    reduction_order::{CHUNK, MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW},
+    reduction_order::{
+        CHUNK, MAX_CHUNKED_ROW_BYTES, ROWS_PER_TREE, SHORT_CHUNK, SHORT_ROW, SHORTEST_ROW,
+        TREE_LEAVES,
+    },
     tuning::ARG_REDUCE_PASS_BYTES,
 };
 
@@ -34,9 +37,6 @@ const SEARCHED_NS: f64 = 0.1;
 
 /// The time of an accumulator with an index that a block is combined with.
 const INDEXED_ACCUMULATOR_NS: f64 = 2.0;
-
-/// Rows that share their trees.
-const ROWS_SHARING_TREES: usize = 16;
 
 /// The time of a row whose columns are kept: one with accumulators of its own, and one of those
 /// that are combined before they reach accumulators.
@@ -92,8 +92,10 @@ impl ReduceWork {
         let row_ns = match (is_reduced(&self.columns), is_reduced(&self.rows)) {
             (true, true) if is_indexed && self.has_dense_rows() => 0.0,
             (true, _) if is_indexed => INDEXED_ROW_NS,
-            (true, false) if block_rows < ROWS_SHARING_TREES => REDUCED_ROW_NS,
-            (true, false) if SHORT_ROW.contains(&columns) => REDUCED_SHORT_ROW_NS,
+            (true, false) if self.sharing_rows(block_rows) < TREE_LEAVES => REDUCED_ROW_NS,
+            (true, false) if (SHORTEST_ROW.start..SHORT_ROW.end).contains(&columns) => {
+                REDUCED_SHORT_ROW_NS
+            }
             (true, false) => REDUCED_ROW_OF_SIXTEEN_NS,
             (true, _) => REDUCED_ROW_NS,
             (false, true) if block_rows >= ROWS_PER_TREE && chunks => COMBINED_CHUNKS_NS,
@@ -130,8 +132,7 @@ impl ReduceWork {
     }
 
     fn block_ns(&self) -> f64 {
-        let with_others = !self.block.uses_scratch() && !self.outer.is_empty();
-        if with_others && !self.is_indexed() { WHOLE_BLOCK_NS } else { BLOCK_NS }
+        if self.gets_many_blocks() && !self.is_indexed() { WHOLE_BLOCK_NS } else { BLOCK_NS }
     }
 
     /// The time of writing the results, in the order of their accumulators.
@@ -149,6 +150,19 @@ impl ReduceWork {
     fn has_dense_rows(&self) -> bool {
         let row = self.columns.len as isize;
         self.columns.strides[INPUT] == 1 && self.rows.strides[INPUT] == row
+    }
+
+    /// The rows of a block whose trees are computed together: those of other blocks that a kernel
+    /// gets are among them.
+    fn sharing_rows(&self, rows: usize) -> usize {
+        let blocks =
+            if self.gets_many_blocks() { self.outer.last().map_or(1, |l| l.len) } else { 1 };
+        rows.saturating_mul(blocks)
+    }
+
+    /// Does a kernel get many blocks at a time?
+    fn gets_many_blocks(&self) -> bool {
+        !self.block.uses_scratch() && !self.outer.is_empty()
     }
 
     /// Are rows short enough to be combined in chunks of columns?

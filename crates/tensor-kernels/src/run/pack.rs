@@ -3,10 +3,11 @@
 use super::workspace::ScratchRows;
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Isa, Kernel, Unit, short_fills, short_runs},
+    kernel::{self, Isa, Kernel, Unit, prefetch_bytes, short_fills, short_runs},
     memory::Stores,
     nest::Loop,
     plan::Extent,
+    tuning::{MAX_COLUMN_GAP, PACKED_AHEAD_BYTES, PACKED_AT_ONCE},
 };
 
 /// The strides of a block, in elements of `width` bytes, and its extent.
@@ -16,6 +17,8 @@ pub(super) struct StridedBlock {
     pub(super) row_stride: isize,
     pub(super) column_stride: isize,
     pub(super) extent: Extent,
+    /// Is the block read from memory, not from a cache?
+    pub(super) is_far: bool,
 }
 
 impl StridedBlock {
@@ -59,7 +62,7 @@ pub(super) unsafe fn pack(
     gaps_readable: bool,
     mut scratch: ScratchRows<'_>,
 ) {
-    let StridedBlock { width, row_stride, column_stride, extent } = block;
+    let StridedBlock { width, row_stride, column_stride, extent, .. } = block;
     let (to, pitch) =
         (scratch.start(extent.rows, block.row_bytes()), scratch.pitch() / width.max(1));
     // The portable kernels read no gaps between elements.
@@ -101,7 +104,7 @@ pub(super) unsafe fn unpack(
     to: *mut u8,
     stream: bool,
 ) {
-    let StridedBlock { width, row_stride, column_stride, extent } = block;
+    let StridedBlock { width, row_stride, column_stride, extent, .. } = block;
     let from = scratch.start(extent.rows, block.row_bytes()).cast_const();
     let pitch = scratch.pitch() / width.max(1);
     match (column_stride, stream) {
@@ -140,6 +143,9 @@ impl<L: Unit> Kernel for Pack<L> {
         let StridedBlock { row_stride, column_stride, extent: Extent { rows, columns }, .. } =
             block;
         if row_stride == 1 {
+            if self.follows_memory() {
+                return self.few_columns_at_a_time(isa);
+            }
             // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
             return unsafe {
                 isa.transpose(from, column_stride, to, pitch as isize, columns, rows);
@@ -148,6 +154,31 @@ impl<L: Unit> Kernel for Pack<L> {
         let rows = Loop { len: rows, strides: [pitch as isize, row_stride] };
         // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
         unsafe { isa.gather_rows(from, column_stride, to, columns, rows) };
+    }
+}
+
+impl<L: Unit> Pack<L> {
+    /// Are columns read from memory, one soon after the other?
+    fn follows_memory(&self) -> bool {
+        let StridedBlock { column_stride, extent, is_far, .. } = self.block;
+        is_far && column_stride.unsigned_abs() <= extent.rows.saturating_mul(MAX_COLUMN_GAP)
+    }
+
+    /// Transposes a few columns at a time, and prefetches what lies some way behind them.
+    #[inline(always)]
+    fn few_columns_at_a_time<I: Isa>(self, isa: I) {
+        let Self { block: StridedBlock { column_stride, extent, .. }, from, to, pitch } = self;
+        let step = column_stride.unsigned_abs() * L::WIDTH;
+        let columns_ahead = PACKED_AHEAD_BYTES / step.max(1);
+        for at in (0..extent.columns).step_by(PACKED_AT_ONCE) {
+            let columns = PACKED_AT_ONCE.min(extent.columns - at);
+            let column = |at: usize| from.wrapping_offset(column_stride * at as isize);
+            let ahead = column(at + columns_ahead).min(column(at + columns_ahead + columns));
+            prefetch_bytes(ahead.cast(), columns * step);
+            let (from, to, pitch) = (column(at), to.wrapping_add(at), pitch as isize);
+            // SAFETY: the invariant of `Pack`, for some columns of the block.
+            unsafe { isa.transpose(from, column_stride, to, pitch, columns, extent.rows) };
+        }
     }
 }
 

@@ -52,6 +52,19 @@ pub(crate) const LONG_DIRECT_ROW_BYTES: usize = 1024;
 /// of each operand: they stay in the second-level cache, and in 32 pages.
 pub(crate) const NEAR_ROWS_BYTES: usize = 128 << 10;
 
+// Blocks that are transposed into scratch, of operands that lie in memory
+
+/// Columns that are transposed at a time, and how far behind them those lie that are prefetched
+/// meanwhile. Sums along rows of 3 and 10 floats or doubles, 64 MB in memory, take 0.78 of the time
+/// so; 16 MB in a last-level cache as long; with one prefetch for all columns of a block as long as
+/// without any (Zen 4).
+pub(crate) const PACKED_AT_ONCE: usize = 64;
+pub(crate) const PACKED_AHEAD_BYTES: usize = 16 << 10;
+
+/// Columns that are further apart, for each of their elements, are not prefetched: most of what
+/// lies between them would be read for nothing.
+pub(crate) const MAX_COLUMN_GAP: usize = 8;
+
 // Elementwise operations by tiles
 
 /// Operands with fewer adjacent elements are packed.

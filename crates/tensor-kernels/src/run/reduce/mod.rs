@@ -35,7 +35,7 @@ use crate::{
         TwoStagePiece,
     },
     reduction_order::{COPIED_BYTES, MAX_PARTIAL_RESULTS_BYTES, Widths},
-    tuning::REDUCE_WORKSPACE_BYTES,
+    tuning::{FAR_INPUT_BYTES, REDUCE_WORKSPACE_BYTES},
 };
 
 /// Bytes of accumulators in the reserve, which is used if no memory is available. A block's scratch
@@ -83,6 +83,7 @@ pub(super) fn plan_and_run(
         cached: exec.machine.l1 / 2,
         memory: ScratchSource::Thread,
         second: None,
+        is_far: input.numel().saturating_mul(operation.widths().input) >= FAR_INPUT_BYTES,
     };
     let reduced = Reduced { input, result, shape: reduced, operation };
     let done = plan_cache::with_plan(reduced, |plan, behind| {
@@ -130,6 +131,8 @@ struct Run<'a> {
     memory: ScratchSource,
     /// What follows if the results of the loops are partial ones. A row's columns stay together.
     second: Option<&'a SecondStage>,
+    /// Is the input read from memory, not from a cache?
+    is_far: bool,
 }
 
 impl<'a> Run<'a> {
@@ -220,7 +223,7 @@ impl<'a> Run<'a> {
             None => unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) },
         }
         let operands = OperandPtrs::new([result, OperandPtr::at(to, true)]);
-        Run { operands, ..self }.tasks(&part.reduce, tasks);
+        Run { operands, is_far: false, ..self }.tasks(&part.reduce, tasks);
     }
 
     fn tasks(self, work: &ReduceWork, tasks: usize) {

@@ -307,6 +307,7 @@ impl Task<'_> {
             row_stride: work.rows.strides[INPUT],
             column_stride: work.columns.strides[INPUT],
             extent,
+            is_far: run.is_far,
         };
         let (gaps_readable, scratch) =
             (run.operands.0[1].gaps_readable, workspaces.block.area(area));
@@ -314,7 +315,8 @@ impl Task<'_> {
         unsafe { pack::pack(run.simd, block, origin.input, gaps_readable, scratch) };
         let packed = workspaces.block.area(area).start(extent.rows, extent.columns * block.width);
         let pitch = area.pitch as isize;
-        self.fold(extent, origin, &mut workspaces.accumulators, packed.cast_const(), pitch);
+        let packed_task = Task { run: Run { is_far: false, ..run }, ..self };
+        packed_task.fold(extent, origin, &mut workspaces.accumulators, packed.cast_const(), pitch);
     }
 
     /// Combines rows of adjacent elements at `src` with their accumulators. The rows are those of
@@ -358,6 +360,7 @@ impl Task<'_> {
             index: origin.index,
             index_row_stride: row_level.l.strides[INDEX],
             index_column_stride: column_level.l.strides[INDEX],
+            is_far: self.run.is_far,
         }
     }
 
