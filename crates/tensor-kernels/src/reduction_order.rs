@@ -29,9 +29,9 @@ pub(crate) const STREAMED_ELEMENTS: usize = ROWS_PER_TREE * PARTIALS_PER_ROW;
 pub(crate) const SHORT_ROW: Range<usize> = PARTIALS_PER_ROW..STREAMED_ELEMENTS;
 
 /// Elements of a row that has [`TREE_LEAVES`] partial results: trees of few elements each. Shorter
-/// rows are transposed: rows of 16 to 28 floats take 0.7 to 0.9 of the time so, of 32 as long, of
-/// 48 1.3 times (Zen 4).
-pub(crate) const SHORTEST_ROW: Range<usize> = 2 * TREE_LEAVES..PARTIALS_PER_ROW;
+/// rows are transposed: of 20 floats 0.75 to 0.8 of the time, of 33 0.8 to 0.9, of 48 1.5 to 1.8
+/// times (AVX-512 and AVX2, Zen 4).
+pub(crate) const SHORTEST_ROW: Range<usize> = 40..PARTIALS_PER_ROW;
 
 /// Rows that are reduced by one call of a kernel.
 pub(crate) const ROWS_PER_BLOCK: usize = 256;

@@ -5,6 +5,8 @@
 //! memory this is more than the hardware follows: the streams of a row of some kilobytes end before
 //! it has recognised them. So the rows some way ahead are prefetched.
 
+use std::hint::black_box;
+
 use super::{
     kept_columns::tree_of_rows,
     prefetch::prefetch_bytes,
@@ -15,16 +17,13 @@ use crate::reduction_order::{PARTIALS_PER_ROW, ROWS_PER_TREE, STREAMED_ELEMENTS,
 /// Parts of a row that are read side by side.
 const STREAMS: usize = 4;
 
-/// Fewer elements at the end of a row are combined one by one.
-const MIN_LAST_ELEMENTS: usize = 16;
-
 /// The leaves of a row of at least `P` elements and less than `8 P`, where `P` is `QUARTERS` times
 /// [`TREE_LEAVES`].
 ///
-/// The row has `P` partial results, each the tree of the elements `P` apart. The last elements are
-/// read together with some before them, which are replaced. All of it is one loop over the leaves,
-/// which the compiler vectorises: partial results in memory would be read back before they are
-/// written.
+/// The row has `P` partial results, each the tree of the elements `P` apart. All of them are
+/// computed in one loop over the leaves, which the compiler vectorises: partial results in memory
+/// would be read back before they are written. The last elements, less than `P`, are combined with
+/// the leaves.
 ///
 /// # Safety
 /// `len` elements can be read and are aligned.
@@ -34,9 +33,7 @@ pub(super) unsafe fn leaves_of_short_row<F: Fold<T>, T: Copy, const QUARTERS: us
     len: usize,
 ) -> [F::Accumulator; TREE_LEAVES] {
     let partials = const { QUARTERS * TREE_LEAVES };
-    let (whole, rest) = (len / partials, len % partials);
-    let last = src.wrapping_add(len - partials);
-    let replaced = (partials - rest) as u32;
+    let whole = len / partials;
     let mut leaves = [F::IDENTITY; TREE_LEAVES];
     // Macros, because a closure might not be inlined.
     macro_rules! combine {
@@ -46,14 +43,10 @@ pub(super) unsafe fn leaves_of_short_row<F: Fold<T>, T: Copy, const QUARTERS: us
     macro_rules! partial {
         ($at:expr, $(($($k:literal)+))+) => {{
             let at: usize = $at;
-            // SAFETY: `len - partials + at < len`.
-            let end = F::from_element(unsafe { read(last, at) });
-            let end = if NUMBERS[at] < replaced { F::IDENTITY } else { end };
-            let whole = combine!($(combine!($(
+            combine!($(combine!($(
                 // SAFETY: `$k < whole`, so `$k * partials + at < len`.
                 F::from_element(unsafe { read(src, $k * partials + at) })
-            ),+)),+);
-            F::combine(whole, end)
+            ),+)),+)
         }};
     }
     macro_rules! leaves_of {
@@ -86,22 +79,72 @@ pub(super) unsafe fn leaves_of_short_row<F: Fold<T>, T: Copy, const QUARTERS: us
         6 => leaves_of!((0 1)(2 3)(4 5)),
         _ => leaves_of!((0 1)(2 3)(4 5)(6)),
     }
+    if !len.is_multiple_of(partials) {
+        // SAFETY: this function's contract; the row has more than `TREE_LEAVES` elements.
+        let ends = unsafe { ends_of_row::<F, T>(src, whole * partials, len) };
+        combine_leaves::<F, T>(&mut leaves, &ends);
+    }
     leaves
 }
 
+/// Combines leaves with others.
+#[inline(always)]
+pub(super) fn combine_leaves<F: Fold<T>, T>(
+    leaves: &mut [F::Accumulator; TREE_LEAVES],
+    others: &[F::Accumulator; TREE_LEAVES],
+) {
+    for (leaf, &other) in leaves.iter_mut().zip(others) {
+        *leaf = F::combine(*leaf, other);
+    }
+}
+
+/// The leaves of the last elements of a row, from `at` on, fewer than [`PARTIALS_PER_ROW`].
+///
+/// # Safety
+/// `len` elements can be read and are aligned, and `at < len`; there are at least [`TREE_LEAVES`].
+#[inline(always)]
+unsafe fn ends_of_row<F: Fold<T>, T: Copy>(
+    src: *const T,
+    mut at: usize,
+    len: usize,
+) -> [F::Accumulator; TREE_LEAVES] {
+    let mut ends = [F::IDENTITY; TREE_LEAVES];
+    while at + TREE_LEAVES <= len {
+        for (i, end) in ends.iter_mut().enumerate() {
+            // SAFETY: `at + i < at + TREE_LEAVES <= len`.
+            *end = F::combine(*end, F::from_element(unsafe { read(src, at + i) }));
+        }
+        at += TREE_LEAVES;
+    }
+    if at < len {
+        // They are read together with some before them, which are left out.
+        let last = src.wrapping_add(len - TREE_LEAVES);
+        // Opaque: the compiler knows that the first is left out and the last is not, and would
+        // compute these apart from the others.
+        let left_out = black_box((TREE_LEAVES - (len - at)) as u32);
+        for (i, end) in ends.iter_mut().enumerate() {
+            // SAFETY: `len - TREE_LEAVES + i < len`.
+            let element = F::from_element(unsafe { read(last, i) });
+            let element = if NUMBERS[i] < left_out { F::IDENTITY } else { element };
+            *end = F::combine(*end, element);
+        }
+    }
+    ends
+}
+
 /// Each number's own: compared as 32-bit integers, as the numbers of a loop would not be.
-const NUMBERS: [u32; PARTIALS_PER_ROW] = {
-    let mut numbers = [0; PARTIALS_PER_ROW];
+const NUMBERS: [u32; TREE_LEAVES] = {
+    let mut numbers = [0; TREE_LEAVES];
     let mut at = 0;
-    while at < PARTIALS_PER_ROW {
+    while at < TREE_LEAVES {
         numbers[at] = at as u32;
         at += 1;
     }
     numbers
 };
 
-/// Combines the elements of a row with its partial results. What lies `ahead` bytes behind them is
-/// prefetched, unless that is 0.
+/// Combines the elements of a row with its partial results, and the last ones, fewer than these,
+/// with leaves of their own. What lies `ahead` bytes behind them is prefetched, unless that is 0.
 ///
 /// # Safety
 /// `len` elements can be read and are aligned.
@@ -110,6 +153,7 @@ pub(super) unsafe fn combine_row<F: Fold<T>, T: Copy>(
     src: *const T,
     len: usize,
     parts: &mut [F::Accumulator; PARTIALS_PER_ROW],
+    ends: &mut [F::Accumulator; TREE_LEAVES],
     ahead: isize,
 ) {
     let stream = len / STREAMED_ELEMENTS * (STREAMED_ELEMENTS / STREAMS);
@@ -140,20 +184,17 @@ pub(super) unsafe fn combine_row<F: Fold<T>, T: Copy>(
         }
         at += PARTIALS_PER_ROW;
     }
-    if len - at >= MIN_LAST_ELEMENTS && len >= PARTIALS_PER_ROW {
-        // The last elements are read together with some before them, which are left out.
-        let last = src.wrapping_add(len - PARTIALS_PER_ROW);
-        let left_out = (PARTIALS_PER_ROW - (len - at)) as u32;
-        for (i, part) in parts.iter_mut().enumerate() {
-            // SAFETY: `len - PARTIALS_PER_ROW + i < len`.
-            let combined = F::combine(*part, F::from_element(unsafe { read(last, i) }));
-            *part = if NUMBERS[i] < left_out { *part } else { combined };
+    if len < TREE_LEAVES {
+        // An array of its own: one with elements whose number is not known stays in memory.
+        let mut few = [F::IDENTITY; TREE_LEAVES];
+        for (i, leaf) in few.iter_mut().enumerate().take(len) {
+            // SAFETY: `i < len`.
+            *leaf = F::from_element(unsafe { read(src, i) });
         }
-        return;
-    }
-    for (i, part) in parts.iter_mut().enumerate().take(len - at) {
-        // SAFETY: `i < len - at`, so `at + i < len`.
-        *part = F::combine(*part, F::from_element(unsafe { read(src, at + i) }));
+        combine_leaves::<F, T>(ends, &few);
+    } else if at < len {
+        // SAFETY: this function's contract.
+        combine_leaves::<F, T>(ends, &unsafe { ends_of_row::<F, T>(src, at, len) });
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct FoldBlock {
     pub(crate) index: isize,
     pub(crate) index_row_stride: isize,
     pub(crate) index_column_stride: isize,
-    /// Are the elements read from memory, not from a cache?
+    /// Is the input larger than the caches near a core?
     pub(crate) is_far: bool,
 }
 

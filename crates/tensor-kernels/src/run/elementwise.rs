@@ -378,7 +378,7 @@ impl<const N: usize> Task<'_, N> {
             row_stride: self.work.rows.strides[k],
             column_stride: self.work.columns.strides[k],
             extent,
-            is_far: self.work.large,
+            is_far: false,
         }
     }
 

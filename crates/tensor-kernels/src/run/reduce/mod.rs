@@ -76,6 +76,7 @@ pub(super) fn plan_and_run(
     operands: OperandPtrs<'_, 2>,
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
+    let bytes = input.numel().saturating_mul(operation.widths().input);
     let run = Run {
         simd: exec.simd(),
         operation,
@@ -83,7 +84,8 @@ pub(super) fn plan_and_run(
         cached: exec.machine.l1 / 2,
         memory: ScratchSource::Thread,
         second: None,
-        is_far: input.numel().saturating_mul(operation.widths().input) >= FAR_INPUT_BYTES,
+        is_far: bytes >= FAR_INPUT_BYTES,
+        is_in_memory: exec.machine.is_far_larger(bytes),
     };
     let reduced = Reduced { input, result, shape: reduced, operation };
     let done = plan_cache::with_plan(reduced, |plan, behind| {
@@ -131,8 +133,9 @@ struct Run<'a> {
     memory: ScratchSource,
     /// What follows if the results of the loops are partial ones. A row's columns stay together.
     second: Option<&'a SecondStage>,
-    /// Is the input read from memory, not from a cache?
+    /// Is the input larger than the caches near a core, and than all of them?
     is_far: bool,
+    is_in_memory: bool,
 }
 
 impl<'a> Run<'a> {
@@ -223,7 +226,7 @@ impl<'a> Run<'a> {
             None => unsafe { copy::run_at(self.simd, &part.copy, to, from, input.gaps_readable) },
         }
         let operands = OperandPtrs::new([result, OperandPtr::at(to, true)]);
-        Run { operands, is_far: false, ..self }.tasks(&part.reduce, tasks);
+        Run { operands, is_far: false, is_in_memory: false, ..self }.tasks(&part.reduce, tasks);
     }
 
     fn tasks(self, work: &ReduceWork, tasks: usize) {

@@ -307,7 +307,7 @@ impl Task<'_> {
             row_stride: work.rows.strides[INPUT],
             column_stride: work.columns.strides[INPUT],
             extent,
-            is_far: run.is_far,
+            is_far: run.is_in_memory,
         };
         let (gaps_readable, scratch) =
             (run.operands.0[1].gaps_readable, workspaces.block.area(area));
