@@ -153,12 +153,18 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
         });
     }
 
-    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
+    unsafe fn finalize(
+        &self,
+        accumulators: *const u8,
+        out: *mut u8,
+        [out_step, step]: [isize; 2],
+        len: usize,
+    ) {
         let accumulators = accumulators.cast::<KeyIndex<T::Key>>();
-        for i in 0..len {
+        for i in 0..len as isize {
             // SAFETY: `i < len`: the accumulator is initialised.
-            let found = unsafe { read(accumulators, i) };
-            let out = out.wrapping_offset(step * i as isize).cast::<i64>();
+            let found = unsafe { read(accumulators.wrapping_byte_offset(step * i), 0) };
+            let out = out.wrapping_offset(out_step * i).cast::<i64>();
             // SAFETY: `i < len`: the result can be written, and is aligned.
             unsafe { out.write(found.index as i64) };
         }

@@ -130,22 +130,27 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
         });
     }
 
-    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize) {
+    unsafe fn finalize(
+        &self,
+        accumulators: *const u8,
+        out: *mut u8,
+        steps: [isize; 2],
+        len: usize,
+    ) {
         let (accumulators, out) = (accumulators.cast(), out.cast());
-        match step == size_of::<F::Output>() as isize {
-            // With a step that it knows, the compiler vectorises the loop.
-            true => {
-                let step = size_of::<F::Output>() as isize;
-                // SAFETY: this function's contract.
-                unsafe { finalize::<F, T>(&self.0, accumulators, out, step, len) };
-            }
+        // With steps that it knows, the compiler vectorises the loop.
+        let adjacent = const { [size_of::<F::Output>(), size_of::<F::Accumulator>()] };
+        let adjacent = adjacent.map(|bytes| bytes as isize);
+        match steps == adjacent {
             // SAFETY: this function's contract.
-            false => unsafe { finalize::<F, T>(&self.0, accumulators, out, step, len) },
+            true => unsafe { finalize::<F, T>(&self.0, accumulators, out, adjacent, len) },
+            // SAFETY: this function's contract.
+            false => unsafe { finalize::<F, T>(&self.0, accumulators, out, steps, len) },
         }
     }
 }
 
-/// Writes results `step` bytes apart.
+/// Writes results, with the bytes from one to the next, and from one accumulator to the next.
 ///
 /// # Safety
 /// That of [`Reduction::finalize`].
@@ -154,13 +159,13 @@ unsafe fn finalize<F: Fold<T>, T>(
     fold: &F,
     accumulators: *const F::Accumulator,
     out: *mut F::Output,
-    step: isize,
+    [out_step, step]: [isize; 2],
     len: usize,
 ) {
-    for i in 0..len {
+    for i in 0..len as isize {
         // SAFETY: `i < len`: the accumulator is initialised.
-        let result = fold.finalize(unsafe { read(accumulators, i) });
-        let out = out.wrapping_byte_offset(step * i as isize);
+        let result = fold.finalize(unsafe { read(accumulators.wrapping_byte_offset(step * i), 0) });
+        let out = out.wrapping_byte_offset(out_step * i);
         // SAFETY: `i < len`: the result can be written, and is aligned.
         unsafe { out.write(result) };
     }

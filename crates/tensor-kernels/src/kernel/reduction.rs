@@ -143,11 +143,12 @@ pub(crate) trait Reduction: Sync {
     /// them, and no accumulator is among both.
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows);
 
-    /// Writes the results of accumulators, `step` bytes apart.
+    /// Writes the results of accumulators. The steps are the bytes from one result to the next, and
+    /// from one accumulator to the next.
     ///
     /// # Safety
     /// `len` accumulators are initialised; `len` results can be written and are aligned.
-    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, step: isize, len: usize);
+    unsafe fn finalize(&self, accumulators: *const u8, out: *mut u8, steps: [isize; 2], len: usize);
 }
 
 /// A reduction from elements `T` to results `R`: the types its pointers point to.

@@ -392,16 +392,44 @@ impl Task<'_> {
         }
         let fused = fuse(&mut kept);
         kept.truncate(fused);
-        let adjacent = |l: &&Loop<2>| l.strides[OF_PARTIAL] == widths.accumulator as isize;
-        let run = kept.last().filter(adjacent).copied();
-        kept.truncate(kept.len() - usize::from(run.is_some()));
-        let run = run.unwrap_or(Loop::ONCE);
+        let run = longest_run(&mut kept);
         for [result, accumulator] in iterations(&kept) {
             let (accumulators, out) =
                 (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
             // SAFETY: R1 and O1 for the results. The loops that are kept have as many accumulators
             // as results (`start` has checked it), and all are initialised.
-            unsafe { operation.finalize(accumulators, out, run.strides[OF_RESULT], run.len) };
+            unsafe { operation.finalize(accumulators, out, run.strides, run.len) };
         }
+    }
+}
+
+/// Takes the loop that is run by one call out of others: the innermost one, unless another is much
+/// longer. Results whose innermost dimension is short are written along another one then.
+fn longest_run(kept: &mut Loops<2>) -> Loop<2> {
+    let Some(innermost) = kept.len().checked_sub(1) else { return Loop::ONCE };
+    let longest = (0..kept.len()).max_by_key(|&at| kept[at].len).unwrap_or(innermost);
+    let is_longer = kept[innermost].len < SHORT_RUN && kept[longest].len > kept[innermost].len;
+    kept.remove(if is_longer { longest } else { innermost })
+}
+
+/// Results that are too few for a call.
+const SHORT_RUN: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_with_few_in_a_row_are_written_along_the_longest_loop() {
+        let longest = |lens: &[usize]| {
+            let mut kept = lens.iter().map(|&len| Loop { len, strides: [1, 1] }).collect();
+            let run = longest_run(&mut kept);
+            (run.len, kept.iter().map(|l| l.len).collect::<Vec<_>>())
+        };
+        assert_eq!(longest(&[104, 88, 3]), (104, vec![88, 3]));
+        assert_eq!(longest(&[5, 88, 3]), (88, vec![5, 3]));
+        assert_eq!(longest(&[500, SHORT_RUN]), (SHORT_RUN, vec![500]));
+        assert_eq!(longest(&[2, 3]), (3, vec![2]));
+        assert_eq!(longest(&[]), (1, vec![]));
     }
 }
