@@ -284,3 +284,34 @@ fn rows_of_large_inputs_are_reduced() {
         }
     }
 }
+
+/// Expanded inputs, of which each element is read once, are added as often as they say: by every
+/// kind of plan, at every level.
+#[test]
+fn what_is_repeated_counts_as_often_as_it_is() {
+    let cases = CASES.iter().map(|&(shape, _, over)| (shape.to_vec(), over.to_vec()));
+    let few = [(vec![3, 4], vec![1]), (vec![1], vec![0]), (vec![7], vec![])];
+    for (shape, over) in cases.chain(few) {
+        for times in [1, 2, 5, 48] {
+            let once = Layout::contiguous(&shape).unwrap();
+            let values: Vec<i64> = (0..once.numel() as i64).map(|i| i * i % 97 - 40).collect();
+            let expected: Vec<i64> =
+                sums(&once, &values, &over).iter().map(|sum| sum * times as i64).collect();
+            let mut sizes = shape.clone();
+            sizes.insert(0, times);
+            let expanded = once.unsqueeze(0).unwrap().expand(&sizes[..]).unwrap();
+            let over: Vec<isize> = [0].into_iter().chain(over.iter().map(|&dim| dim + 1)).collect();
+            let a = TensorView::new(&values, expanded.clone()).unwrap();
+            let floats: Vec<f64> = values.iter().map(|&value| value as f64).collect();
+            let floats = TensorView::new(&floats, expanded.clone()).unwrap();
+            for level in levels() {
+                let exec = Exec::current().unwrap().with_simd(level).unwrap();
+                let found = ops::sum(&exec, &a, &over[..]).unwrap().to_vec().unwrap();
+                assert_eq!(found, expected, "{level}, {expanded:?} over {over:?}");
+                let found = ops::sum(&exec, &floats, &over[..]).unwrap().to_vec().unwrap();
+                let found: Vec<i64> = found.into_iter().map(|sum| sum as i64).collect();
+                assert_eq!(found, expected, "{level}, floats, {expanded:?} over {over:?}");
+            }
+        }
+    }
+}

@@ -143,8 +143,8 @@ impl ReductionExplanation {
         self.direct.results()
     }
 
-    /// The bytes that are read, once. An element that is repeated by an expanded input counts as
-    /// often.
+    /// The bytes that are read, once. An element that an expanded input repeats for other results
+    /// counts as often, and so do a few repetitions for the same result.
     pub fn bytes(&self) -> usize {
         self.direct.bytes()
     }

@@ -153,6 +153,8 @@ impl<T: Compare, F: ArgOrder<T>> Reduction for ArgReduction<F, T> {
         });
     }
 
+    unsafe fn repeat(&self, _: *mut u8, _: usize, _: usize) {}
+
     unsafe fn finalize(
         &self,
         accumulators: *const u8,

@@ -70,6 +70,9 @@ use crate::{
     tuning::{MIN_PREFETCHED_ROW_BYTES, PREFETCH_DISTANCE_BYTES},
 };
 
+/// Accumulators that are repeated together.
+const REPEATED_AT_ONCE: usize = 16;
+
 /// The trees of fewer rows are computed one by one.
 const MIN_TRANSPOSED_TREES: usize = 5;
 
@@ -111,7 +114,11 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
         let reduce = |src: *const T, list: &[i32]| {
             // SAFETY: this function's contract.
-            self.0.finalize(unsafe { fold_listed::<F, T>(src, list) })
+            let once = unsafe { fold_listed::<F, T>(src, list) };
+            self.0.finalize(match listed.repetitions {
+                1 => once,
+                times => repeated::<F, T, 1>([once], times)[0],
+            })
         };
         // SAFETY: this function's contract.
         unsafe { listed.reduce(reduce) };
@@ -128,6 +135,23 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
             // SAFETY: the accumulator that was read.
             unsafe { accumulators.wrapping_add(i).write(F::combine(a, b)) };
         });
+    }
+
+    unsafe fn repeat(&self, accumulators: *mut u8, len: usize, times: usize) {
+        let accumulators = accumulators.cast::<F::Accumulator>();
+        for from in (0..len).step_by(REPEATED_AT_ONCE) {
+            let count = REPEATED_AT_ONCE.min(len - from);
+            let mut once = [F::IDENTITY; REPEATED_AT_ONCE];
+            for (i, accumulator) in once.iter_mut().enumerate().take(count) {
+                // SAFETY: `from + i < len`: the accumulator is initialised.
+                *accumulator = unsafe { read(accumulators, from + i) };
+            }
+            let repeated = repeated::<F, T, REPEATED_AT_ONCE>(once, times);
+            for (i, &accumulator) in repeated.iter().enumerate().take(count) {
+                // SAFETY: an accumulator that was read.
+                unsafe { accumulators.wrapping_add(from + i).write(accumulator) };
+            }
+        }
     }
 
     unsafe fn finalize(
@@ -148,6 +172,30 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
             false => unsafe { finalize::<F, T>(&self.0, accumulators, out, steps, len) },
         }
     }
+}
+
+/// Some accumulators, each `times` times: they are doubled, so that at most twice as many additions
+/// follow each other as `times` has bits. Not inlined: most elements are there once.
+#[inline(never)]
+fn repeated<F: Fold<T>, T, const N: usize>(
+    once: [F::Accumulator; N],
+    times: usize,
+) -> [F::Accumulator; N] {
+    let (mut all, mut doubled, mut left) = ([F::IDENTITY; N], once, times);
+    while left > 0 {
+        if left % 2 == 1 {
+            for (all, &doubled) in all.iter_mut().zip(&doubled) {
+                *all = F::combine(*all, doubled);
+            }
+        }
+        left /= 2;
+        if left > 0 {
+            for doubled in &mut doubled {
+                *doubled = F::combine(*doubled, *doubled);
+            }
+        }
+    }
+    all
 }
 
 /// Writes results, with the bytes from one to the next, and from one accumulator to the next.

@@ -143,6 +143,13 @@ pub(crate) trait Reduction: Sync {
     /// them, and no accumulator is among both.
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows);
 
+    /// Combines each accumulator with itself, until it is there `times` times. Those of an index stay
+    /// as they are.
+    ///
+    /// # Safety
+    /// `len` accumulators are initialised, and nobody else uses them.
+    unsafe fn repeat(&self, accumulators: *mut u8, len: usize, times: usize);
+
     /// Writes the results of accumulators. The steps are the bytes from one result to the next, and
     /// from one accumulator to the next.
     ///
@@ -201,6 +208,8 @@ pub(crate) struct ListedElements<'a> {
     pub(crate) elements: &'a [i32],
     /// The offsets of the results from `out` on, in results.
     pub(crate) results: &'a [i32],
+    /// How often each element is combined with its result.
+    pub(crate) repetitions: usize,
     pub(crate) src: *const u8,
     pub(crate) out: *mut u8,
 }

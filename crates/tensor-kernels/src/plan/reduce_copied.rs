@@ -85,7 +85,9 @@ impl CopiedReduce {
         let mut parts = Vec::new();
         parts.try_reserve_exact(2).ok()?;
         let mut add = |kept| {
-            let (part, ns) = CopiedPart::of(kept, &reduced, kept_as, starts[INDEX], direct.widths);
+            let (mut part, ns) =
+                CopiedPart::of(kept, &reduced, kept_as, starts[INDEX], direct.widths);
+            part.reduce.repetitions = direct.repetitions;
             parts.push(part);
             ns
         };

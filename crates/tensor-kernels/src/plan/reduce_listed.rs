@@ -15,6 +15,9 @@ use crate::{nest::Loop, reduction_order::MAX_LISTED_ELEMENTS};
 /// The time of a reduction by lists, of a result, and of an element, in nanoseconds.
 const LISTED_NS: f64 = 10.0;
 const LISTED_RESULT_NS: f64 = 0.7;
+
+/// The same if it is repeated.
+const REPEATED_RESULT_NS: f64 = 4.0;
 const LISTED_ELEMENT_NS: f64 = 0.25;
 
 /// The offsets of the elements of each result, and of the results.
@@ -25,6 +28,8 @@ pub(crate) struct ListedReduce {
     /// From there on, the offsets of the elements: those of a result together.
     pub(crate) elements: Listing,
     pub(crate) results: Listing,
+    /// How often each element is combined with its result.
+    pub(crate) repetitions: usize,
 }
 
 impl ListedReduce {
@@ -50,8 +55,10 @@ impl ListedReduce {
             starts: [starts[RESULT], starts[INPUT]],
             elements: Listing::of_dims(loops.iter().map(|l| (l.len, l.strides[INPUT])))?,
             results: Listing::of_dims(kept.map(|l| (l.len, l.strides[RESULT])))?,
+            repetitions: direct.repetitions,
         };
-        let results = plan.results.offsets().len() as f64 * LISTED_RESULT_NS;
+        let result = if plan.repetitions == 1 { LISTED_RESULT_NS } else { REPEATED_RESULT_NS };
+        let results = plan.results.offsets().len() as f64 * result;
         Some((plan, LISTED_NS + results + elements as f64 * LISTED_ELEMENT_NS))
     }
 }

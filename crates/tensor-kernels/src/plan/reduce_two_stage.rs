@@ -19,7 +19,7 @@ use tensor_core::sort::sort_by_key;
 use super::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
 use crate::{
     nest::{Loop, Loops},
-    reduction_order::{MAX_PARTIAL_RESULTS, MAX_PARTIAL_RESULTS_BYTES, Widths},
+    reduction_order::{MAX_PARTIAL_RESULTS, MAX_PARTIAL_RESULTS_BYTES},
 };
 
 /// Reductions of fewer elements are not worth a comparison.
@@ -115,17 +115,22 @@ impl TwoStageReduce {
         let left = if is_reduced(&loops[at]) { 0 } else { loops[at].len % iterations };
         let mut loops = loops.clone();
         loops[at].len -= left;
-        let (whole, whole_ns) = TwoStagePiece::of(&loops, start, direct.starts, direct.widths)?;
+        let (whole, whole_ns) = TwoStagePiece::of(&loops, start, direct.starts, direct)?;
         let (mut rest, mut rest_ns) = (None, 0.0);
         if left > 0 {
             let done = loops[at].len as isize;
             let starts = array::from_fn(|k| direct.starts[k] + loops[at].strides[k] * done);
             loops[at].len = left;
             let start = RowStart { at, iterations: left };
-            (rest, rest_ns) = TwoStagePiece::of(&loops, start, starts, direct.widths)
+            (rest, rest_ns) = TwoStagePiece::of(&loops, start, starts, direct)
                 .map(|(piece, ns)| (Some(piece), ns))?;
         }
         Some((Self { whole, rest }, whole_ns + rest_ns))
+    }
+
+    /// The bytes that are read.
+    pub(crate) fn bytes(&self) -> usize {
+        self.pieces().fold(0, |bytes, piece| bytes.saturating_add(piece.first.bytes()))
     }
 
     /// The pieces, which have different results.
@@ -139,8 +144,9 @@ impl TwoStagePiece {
         loops: &[Loop<3>],
         RowStart { at, iterations }: RowStart,
         starts: [isize; 3],
-        widths: Widths,
+        direct: &ReduceWork,
     ) -> Option<(Self, f64)> {
+        let ReduceWork { widths, repetitions, .. } = *direct;
         let mut outer = Loops::from_slice(&loops[..=at]);
         let mut within: Loops<2> = loops[at..]
             .iter()
@@ -164,6 +170,7 @@ impl TwoStagePiece {
         outer.retain(|l| l.len > 1);
         let columns = Loop { len, strides: [1, 1, 0] };
         let first = ReduceWork::of_block(outer, rows, columns, starts, widths);
+        let first = ReduceWork { repetitions, ..first };
         if (1 + first.halvings()) * len * widths.accumulator > MAX_PARTIAL_RESULTS_BYTES {
             return None;
         }
@@ -251,7 +258,7 @@ mod tests {
     use tensor_core::{Layout, ReduceDims};
 
     use super::*;
-    use crate::reduction_order::Repeats;
+    use crate::reduction_order::{Repeats, Widths};
 
     const FLOATS: Widths = Widths { input: 4, output: 4, accumulator: 4 };
 

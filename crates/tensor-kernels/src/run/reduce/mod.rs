@@ -76,7 +76,6 @@ pub(super) fn plan_and_run(
     operands: OperandPtrs<'_, 2>,
 ) -> Result<()> {
     assert_eq!(*input.shape(), *reduced.input_shape(), "the input has the shape that is reduced");
-    let bytes = input.numel().saturating_mul(operation.widths().input);
     let run = Run {
         simd: exec.simd(),
         operation,
@@ -84,17 +83,20 @@ pub(super) fn plan_and_run(
         cached: exec.machine.l1 / 2,
         memory: ScratchSource::Thread,
         second: None,
-        is_far: bytes >= FAR_INPUT_BYTES,
-        is_in_memory: exec.machine.is_far_larger(bytes),
+        is_far: false,
+        is_in_memory: false,
     };
     let reduced = Reduced { input, result, shape: reduced, operation };
     let done = plan_cache::with_plan(reduced, |plan, behind| {
         let run = Run { operands: operands.moved(behind), ..run };
         match plan {
-            PlannedReduce::Direct(work) => run.tasks(work, exec.tasks(work.bytes())),
+            PlannedReduce::Direct(work) => {
+                run.of_input(exec, work.bytes()).tasks(work, exec.tasks(work.bytes()));
+            }
             PlannedReduce::Copied(copied) => return run.copied(exec, copied),
             PlannedReduce::Listed(listed) => run.listed(listed),
             PlannedReduce::TwoStage(two) => {
+                let run = run.of_input(exec, two.bytes());
                 for TwoStagePiece { first, second } in two.pieces() {
                     Run { second: Some(second), ..run }.tasks(first, exec.tasks(first.bytes()));
                 }
@@ -139,14 +141,22 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// The same for an input of `bytes` bytes, which is read where it lies.
+    fn of_input(self, exec: &Exec, bytes: usize) -> Self {
+        let is_in_memory = exec.machine.is_far_larger(bytes);
+        Self { is_far: bytes >= FAR_INPUT_BYTES, is_in_memory, ..self }
+    }
+
     /// Reduces elements by the list of their offsets.
-    fn listed(self, ListedReduce { starts, elements, results }: &ListedReduce) {
+    fn listed(self, listed: &ListedReduce) {
+        let ListedReduce { starts, elements, results, repetitions } = listed;
         let widths = self.operation.widths();
         let OperandPtrs([result, input]) = self.moved(*starts, widths);
         let (src, out) = (input.base.cast_const(), result.base);
         let (elements, results) = (elements.offsets(), results.offsets());
+        let listed = ListedElements { elements, results, repetitions: *repetitions, src, out };
         // SAFETY: R1: the lists are the offsets of the elements and of the results.
-        unsafe { self.operation.reduce_listed(ListedElements { elements, results, src, out }) };
+        unsafe { self.operation.reduce_listed(listed) };
     }
 
     /// The second stage, if rows have gaps that cannot be read.

@@ -384,7 +384,11 @@ impl Task<'_> {
         let widths = work.widths;
         let start = work.starts[RESULT] * widths.output as isize;
         let results = operands.0[0].base.wrapping_offset(start);
-        let accumulators = accumulators.start(work.results() * widths.accumulator).cast_const();
+        let accumulators = accumulators.start(work.results() * widths.accumulator);
+        if work.repetitions != 1 {
+            // SAFETY: `start` has checked that the accumulators fit; `init` has initialised them.
+            unsafe { operation.repeat(accumulators, work.results(), work.repetitions) };
+        }
         kept.retain(|l| l.strides[OF_RESULT] != 0);
         for l in &mut kept {
             l.strides[OF_RESULT] *= widths.output as isize;
@@ -394,8 +398,10 @@ impl Task<'_> {
         kept.truncate(fused);
         let run = longest_run(&mut kept);
         for [result, accumulator] in iterations(&kept) {
-            let (accumulators, out) =
-                (accumulators.wrapping_offset(accumulator), results.wrapping_offset(result));
+            let (accumulators, out) = (
+                accumulators.wrapping_offset(accumulator).cast_const(),
+                results.wrapping_offset(result),
+            );
             // SAFETY: R1 and O1 for the results. The loops that are kept have as many accumulators
             // as results (`start` has checked it), and all are initialised.
             unsafe { operation.finalize(accumulators, out, run.strides, run.len) };
