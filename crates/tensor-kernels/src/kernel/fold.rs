@@ -174,8 +174,8 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     }
 }
 
-/// Some accumulators, each `times` times: they are doubled, so that at most twice as many additions
-/// follow each other as `times` has bits. Not inlined: most elements are there once.
+/// Some accumulators, each `times` times: they are doubled, and no more additions follow each other
+/// than `times` has bits. Not inlined: most elements are there once.
 #[inline(never)]
 fn repeated<F: Fold<T>, T, const N: usize>(
     once: [F::Accumulator; N],
