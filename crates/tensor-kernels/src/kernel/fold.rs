@@ -112,16 +112,22 @@ impl<T: Element, F: Fold<T>> Reduction for FoldReduction<F, T> {
     }
 
     unsafe fn reduce_listed(&self, listed: ListedElements<'_>) {
-        let reduce = |src: *const T, list: &[i32]| {
+        let once = |src: *const T, list: &[i32]| {
             // SAFETY: this function's contract.
-            let once = unsafe { fold_listed::<F, T>(src, list) };
-            self.0.finalize(match listed.repetitions {
-                1 => once,
-                times => repeated::<F, T, 1>([once], times)[0],
-            })
+            unsafe { fold_listed::<F, T>(src, list) }
         };
-        // SAFETY: this function's contract.
-        unsafe { listed.reduce(reduce) };
+        match listed.repetitions {
+            // SAFETY: this function's contract.
+            1 => unsafe { listed.reduce(|src, list| self.0.finalize(once(src, list))) },
+            times => {
+                let reduce = |src: *const T, list: &[i32]| {
+                    let [all] = repeated::<F, T, 1>([once(src, list)], times);
+                    self.0.finalize(all)
+                };
+                // SAFETY: this function's contract.
+                unsafe { listed.reduce(reduce) };
+            }
+        }
     }
 
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows) {
