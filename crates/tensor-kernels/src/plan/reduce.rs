@@ -361,6 +361,9 @@ mod tests {
         };
         assert_eq!(planned(Repeats::Combined), (30 * 500, 9));
         assert_eq!(planned(Repeats::Skipped), (30 * 500, 1), "more change nothing");
+        assert!(plan(&rows, 1.into()).ends_with(", each result repeated 9 times"));
+        let few = rows.narrow(1, 0, MIN_REPETITIONS - 1).unwrap();
+        assert!(plan(&few, 1.into()).contains(": 7 x [0, 0, 0], "), "few are read");
     }
 
     /// If rows and columns are both reduced, a block has fewer rows the longer they are.
