@@ -147,6 +147,12 @@ impl ReduceWork {
         self.loops().fold(self.widths.input, |bytes, l| bytes.saturating_mul(l.len))
     }
 
+    /// The bytes of different elements that are read.
+    pub(crate) fn distinct_bytes(&self) -> usize {
+        let moving = self.loops().filter(|l| l.strides[INPUT] != 0);
+        moving.fold(self.widths.input, |bytes, l| bytes.saturating_mul(l.len))
+    }
+
     /// For each of [`loops`](Self::loops), the number of iterations that are combined in sequence.
     /// A reduced loop with more iterations is halved; a loop that is kept never is.
     pub(crate) fn leaves(&self) -> Loops<3> {

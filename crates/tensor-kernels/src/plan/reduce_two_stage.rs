@@ -128,9 +128,9 @@ impl TwoStageReduce {
         Some((Self { whole, rest }, whole_ns + rest_ns))
     }
 
-    /// The bytes that are read.
-    pub(crate) fn bytes(&self) -> usize {
-        self.pieces().fold(0, |bytes, piece| bytes.saturating_add(piece.first.bytes()))
+    /// The bytes of different elements that are read.
+    pub(crate) fn distinct_bytes(&self) -> usize {
+        self.pieces().fold(0, |bytes, piece| bytes.saturating_add(piece.first.distinct_bytes()))
     }
 
     /// The pieces, which have different results.

@@ -91,12 +91,12 @@ pub(super) fn plan_and_run(
         let run = Run { operands: operands.moved(behind), ..run };
         match plan {
             PlannedReduce::Direct(work) => {
-                run.of_input(exec, work.bytes()).tasks(work, exec.tasks(work.bytes()));
+                run.of_input(exec, work.distinct_bytes()).tasks(work, exec.tasks(work.bytes()));
             }
             PlannedReduce::Copied(copied) => return run.copied(exec, copied),
             PlannedReduce::Listed(listed) => run.listed(listed),
             PlannedReduce::TwoStage(two) => {
-                let run = run.of_input(exec, two.bytes());
+                let run = run.of_input(exec, two.distinct_bytes());
                 for TwoStagePiece { first, second } in two.pieces() {
                     Run { second: Some(second), ..run }.tasks(first, exec.tasks(first.bytes()));
                 }
@@ -141,7 +141,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// The same for an input of `bytes` bytes, which is read where it lies.
+    /// The same for an input that is read where it lies, of `bytes` bytes of different elements.
     fn of_input(self, exec: &Exec, bytes: usize) -> Self {
         let is_in_memory = exec.machine.is_far_larger(bytes);
         Self { is_far: bytes >= FAR_INPUT_BYTES, is_in_memory, ..self }
