@@ -55,7 +55,7 @@ pub(crate) const NEAR_ROWS_BYTES: usize = 128 << 10;
 // Blocks that are transposed into scratch, of operands that lie in memory
 
 /// Columns that are transposed at a time, and how far behind them those lie that are prefetched
-/// meanwhile. Sums along rows of 3 and 10 floats or doubles, 64 MB in memory, take 0.76 to 0.86 of
+/// meanwhile. Sums along rows of 3 and 10 floats or doubles, 64 MB in memory, take 0.7 to 0.86 of
 /// the time so; of 10 to 16 MB in a last-level cache 1.0 to 1.3 times; with 4 KiB at a time, or one
 /// prefetch for all columns of a block, 64 MB take as long as without any (Zen 4).
 pub(crate) const PACKED_AT_ONCE: usize = 64;
