@@ -54,6 +54,10 @@ pub(crate) const ALLOCATED_COPIED_BYTES: usize = 1 << 19;
 pub(crate) const MAX_PARTIAL_RESULTS: usize = 1 << 10;
 pub(crate) const MAX_PARTIAL_RESULTS_BYTES: usize = 1 << 14;
 
+/// Elements that an expanded input repeats fewer times are read as often: four times 47 floats take
+/// 0.4 µs this way, and 0.6 if they are read once (Zen 4).
+pub(crate) const MIN_REPETITIONS: usize = 8;
+
 /// Bytes of an element of the input and of the result, and of an accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Widths {

@@ -119,8 +119,8 @@ unsafe fn ends_of_row<F: Fold<T>, T: Copy>(
     if at < len {
         // They are read together with some before them, which are left out.
         let last = src.wrapping_add(len - TREE_LEAVES);
-        // Opaque: the compiler knows that the first is left out and the last is not, and would
-        // compute these apart from the others.
+        // Hidden from the compiler, which can tell that the first is left out and the last is not,
+        // and would compute these two by themselves.
         let left_out = black_box((TREE_LEAVES - (len - at)) as u32);
         for (i, end) in ends.iter_mut().enumerate() {
             // SAFETY: `len - TREE_LEAVES + i < len`.
@@ -132,7 +132,8 @@ unsafe fn ends_of_row<F: Fold<T>, T: Copy>(
     ends
 }
 
-/// Each number's own: compared as 32-bit integers, as the numbers of a loop would not be.
+/// The numbers of the leaves, as 32-bit integers. The counter of a loop has 64 bits, of which a
+/// register compares half as many at once.
 const NUMBERS: [u32; TREE_LEAVES] = {
     let mut numbers = [0; TREE_LEAVES];
     let mut at = 0;
@@ -185,7 +186,8 @@ pub(super) unsafe fn combine_row<F: Fold<T>, T: Copy>(
         at += PARTIALS_PER_ROW;
     }
     if len < TREE_LEAVES {
-        // An array of its own: one with elements whose number is not known stays in memory.
+        // Not in `ends`, which has to stay in registers: an array that is indexed up to a length
+        // known only at run time is kept in memory.
         let mut few = [F::IDENTITY; TREE_LEAVES];
         for (i, leaf) in few.iter_mut().enumerate().take(len) {
             // SAFETY: `i < len`.

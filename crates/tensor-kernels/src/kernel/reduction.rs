@@ -143,8 +143,8 @@ pub(crate) trait Reduction: Sync {
     /// them, and no accumulator is among both.
     unsafe fn combine(&self, accumulators: *mut u8, others: *const u8, rows: AccumulatorRows);
 
-    /// Combines each accumulator with itself, until it is there `times` times. Those of an index
-    /// stay as they are.
+    /// Combines each accumulator with itself until it counts `times` times. Those that hold an
+    /// index do not change.
     ///
     /// # Safety
     /// `len` accumulators are initialised, and nobody else uses them.

@@ -13,7 +13,8 @@
 //! loops are fused together. Threads, instruction set and cache sizes do not affect it, so none of
 //! them changes a result. The error of a sum of n elements is at most `(128 + log2 n) · u` times
 //! the sum of the magnitudes, where u is half a unit in the last place of 1: at most 48 additions
-//! in a block, 64 around it, and one for each halving and each loop. The second of
+//! in a block, 64 around it, and one for each halving and each loop. What an expanded input repeats
+//! adds one for each doubling. The second of
 //! [two stages](super::reduce_two_stage) halves its loops, too.
 
 use std::fmt;
@@ -28,7 +29,9 @@ use super::{
 use crate::{
     memory::CACHE_LINE,
     nest::{Loop, Loops, with_nest},
-    reduction_order::{ELEMENTS_PER_BLOCK_ROW, PARTIALS_PER_ROW, ROWS_PER_BLOCK, Repeats, Widths},
+    reduction_order::{
+        ELEMENTS_PER_BLOCK_ROW, MIN_REPETITIONS, PARTIALS_PER_ROW, ROWS_PER_BLOCK, Repeats, Widths,
+    },
 };
 
 /// The operands of a reduction's loops: the input, the result, and the index among the elements
@@ -36,10 +39,6 @@ use crate::{
 pub(crate) const INPUT: usize = 0;
 pub(crate) const RESULT: usize = 1;
 pub(crate) const INDEX: usize = 2;
-
-/// Fewer repetitions of an element are read one by one: four of 47 floats take 0.4 µs so, and 0.6
-/// otherwise (Zen 4).
-const MIN_REPETITIONS: usize = 8;
 
 /// The bytes of scratch for a block, without the padding of its rows.
 const SCRATCH_BYTES: usize = 16 << 10;
@@ -66,8 +65,8 @@ pub(crate) struct ReduceWork {
     pub(crate) block: Block<1>,
     /// The bytes of elements and accumulators.
     pub(crate) widths: Widths,
-    /// How often each element is combined with its result: more than once if an expanded input
-    /// repeats it.
+    /// How many times each partial result counts at the end: more than once if the input is
+    /// expanded.
     pub(crate) repetitions: usize,
 }
 
@@ -87,9 +86,9 @@ pub(crate) fn halvings(l: &Loop<3>, leaf: usize) -> usize {
 }
 
 impl ReduceWork {
-    /// The plan for layouts of one shape. An element that is repeated often for the same result is
-    /// read once, at its first index. What it becomes a part of is repeated, unless that changes
-    /// nothing.
+    /// The plan for layouts of one shape. An expanded input repeats elements. One that is repeated
+    /// often for the same result is read once, at its first index, and the partial result counts as
+    /// many times at the end, unless repetitions change nothing.
     pub(crate) fn plan(layouts: [&Layout; 3], widths: Widths, repeats: Repeats) -> Self {
         with_nest(layouts, |builder| {
             let least = if repeats == Repeats::Combined { MIN_REPETITIONS } else { 0 };

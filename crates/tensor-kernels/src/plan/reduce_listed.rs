@@ -28,7 +28,7 @@ pub(crate) struct ListedReduce {
     /// From there on, the offsets of the elements: those of a result together.
     pub(crate) elements: Listing,
     pub(crate) results: Listing,
-    /// How often each element is combined with its result.
+    /// See [`ReduceWork`].
     pub(crate) repetitions: usize,
 }
 

@@ -378,6 +378,7 @@ impl<const N: usize> Task<'_, N> {
             row_stride: self.work.rows.strides[k],
             column_stride: self.work.columns.strides[k],
             extent,
+            // Larger results are computed by tiles or streamed; prefetching has not been measured.
             is_far: false,
         }
     }

@@ -61,8 +61,8 @@ pub(crate) const NEAR_ROWS_BYTES: usize = 128 << 10;
 pub(crate) const PACKED_AT_ONCE: usize = 64;
 pub(crate) const PACKED_AHEAD_BYTES: usize = 16 << 10;
 
-/// Columns that are further apart, for each of their elements, are not prefetched: most of what
-/// lies between them would be read for nothing.
+/// Columns are prefetched if they are at most this many times their length apart: else most of the
+/// lines between them would be read without use.
 pub(crate) const MAX_COLUMN_GAP: usize = 8;
 
 // Elementwise operations by tiles

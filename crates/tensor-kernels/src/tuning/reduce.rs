@@ -23,3 +23,8 @@ pub(crate) const PREFETCH_DISTANCE_BYTES: usize = 32 << 10;
 
 /// Shorter rows follow each other as the hardware expects.
 pub(crate) const MIN_PREFETCHED_ROW_BYTES: usize = 320;
+
+/// Results that lie in another order than their partial results, with fewer in a row, are written
+/// along a longer dimension: of 7 of 503 random reductions the time falls to 0.5 to 0.9 (Zen 4).
+/// The number is an estimate.
+pub(crate) const MIN_RESULT_RUN: usize = 16;

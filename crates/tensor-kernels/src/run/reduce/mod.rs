@@ -135,13 +135,14 @@ struct Run<'a> {
     memory: ScratchSource,
     /// What follows if the results of the loops are partial ones. A row's columns stay together.
     second: Option<&'a SecondStage>,
-    /// Is the input larger than the caches near a core, and than all of them?
+    /// Is the input larger than the caches near a core? Its rows are prefetched.
     is_far: bool,
+    /// Is it larger than the last-level cache? Blocks that are transposed are prefetched, too.
     is_in_memory: bool,
 }
 
 impl<'a> Run<'a> {
-    /// The same for an input that is read where it lies, of `bytes` bytes of different elements.
+    /// Sets what depends on where an input of `bytes` different bytes is read from.
     fn of_input(self, exec: &Exec, bytes: usize) -> Self {
         let is_in_memory = exec.machine.is_far_larger(bytes);
         Self { is_far: bytes >= FAR_INPUT_BYTES, is_in_memory, ..self }

@@ -15,6 +15,7 @@ use crate::{
         walk::iterations,
         workspace::{Hold, RESERVE_BYTES, Scratch, with_reserve, with_scratch},
     },
+    tuning::MIN_RESULT_RUN,
 };
 
 /// Results whose accumulators fit the scratch of a task.
@@ -409,17 +410,14 @@ impl Task<'_> {
     }
 }
 
-/// Takes the loop that is run by one call out of others: the innermost one, unless another is much
-/// longer. Results whose innermost dimension is short are written along another one then.
+/// Removes the loop whose results one call writes: the innermost one, or the longest one if the
+/// innermost is short.
 fn longest_run(kept: &mut Loops<2>) -> Loop<2> {
     let Some(innermost) = kept.len().checked_sub(1) else { return Loop::ONCE };
     let longest = (0..kept.len()).max_by_key(|&at| kept[at].len).unwrap_or(innermost);
-    let is_longer = kept[innermost].len < SHORT_RUN && kept[longest].len > kept[innermost].len;
+    let is_longer = kept[innermost].len < MIN_RESULT_RUN && kept[longest].len > kept[innermost].len;
     kept.remove(if is_longer { longest } else { innermost })
 }
-
-/// Results that are too few for a call.
-const SHORT_RUN: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -434,7 +432,7 @@ mod tests {
         };
         assert_eq!(longest(&[104, 88, 3]), (104, vec![88, 3]));
         assert_eq!(longest(&[5, 88, 3]), (88, vec![5, 3]));
-        assert_eq!(longest(&[500, SHORT_RUN]), (SHORT_RUN, vec![500]));
+        assert_eq!(longest(&[500, MIN_RESULT_RUN]), (MIN_RESULT_RUN, vec![500]));
         assert_eq!(longest(&[2, 3]), (3, vec![2]));
         assert_eq!(longest(&[]), (1, vec![]));
     }
