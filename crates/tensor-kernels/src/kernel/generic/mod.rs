@@ -28,5 +28,6 @@ mod source;
 mod source_ahead;
 mod stitch;
 mod stitch_indexed;
+mod tiles_apart;
 mod transpose;
 mod unroll;

@@ -27,6 +27,10 @@ pub(in crate::kernel) trait Vector: Copy {
     /// Lanes in a register.
     const LANES: usize;
 
+    /// The registers that a tile may hold before it stores the first one: about half of those that
+    /// the CPU has.
+    const IN_A_TILE: usize = 1;
+
     /// The same lane in every position.
     fn splat(token: Self::Token, lane: [u8; LANE_BYTES]) -> Self;
 

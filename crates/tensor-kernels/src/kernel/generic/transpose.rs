@@ -44,6 +44,7 @@ use super::{
     register::{Computes, Registers, Vector},
     source::Strided,
     source_ahead::{is_prefetched, prefetch_distance, prefetch_source},
+    tiles_apart,
     unroll::unrolled,
 };
 #[cfg(feature = "elementwise")]
@@ -321,7 +322,10 @@ unsafe fn wide_tiles<R: Registers, L: Unit, E: Epilogue>(
     epilogue: E,
 ) {
     let together = lanes_per_tile(L::WIDTH);
-    if const { L::WIDTH == 1 } {
+    if tiles_apart::suits::<R, L>(block, stores) {
+        // SAFETY: this function's contract; the extents hold a register.
+        unsafe { tiles_apart::cover::<R::Full, L, E>(isa.into(), block, epilogue) }
+    } else if const { L::WIDTH == 1 } {
         // SAFETY: units are bytes, and the extents hold a register by a lane.
         unsafe { byte_tiles::cover::<R, E>(isa, block, stores, epilogue) }
     } else if block.nv >= together * L::PER_LANE {

@@ -88,6 +88,8 @@ impl Vector for X512 {
 
     const LANES: usize = 4;
 
+    const IN_A_TILE: usize = 16;
+
     #[inline(always)]
     fn splat(isa: Avx512, lane: [u8; LANE_BYTES]) -> Self {
         Self { isa, bits: isa.0.avx512f._mm512_broadcast_i32x4(cast(lane)) }
