@@ -1,11 +1,11 @@
-//! The transpose of a block whose loads have the address bits of its stores.
+//! The transpose of a block whose loads would wait for its stores: 4 KiB aliasing.
 //!
 //! A CPU compares the low 12 bits of a load's address with those of earlier stores that are still
 //! on their way to the cache. A load that has the bits of a store waits for it, though it reads
 //! another place. Where rows are one element longer than a multiple of a power of two, such as
 //! those of squares of 257, 769 or 1025, row `u`, column `v` of the source has the bits of row `v`,
 //! column `u` of the destination, but for those of the two buffers. Large buffers are alike too, as
-//! they start at pages. Then each tile reads what has the bits of the tile before it.
+//! they start at pages. Then the loads of each tile wait for the stores of the tile before it.
 //!
 //! So tiles that lie apart follow each other here, and each reads a cache line of its rows before
 //! it stores the first register. The time over that of tiles along the rows, of squares that are
@@ -27,7 +27,8 @@
 //!
 //! # Tried and dropped
 //! - Tiles apart whatever the addresses: up to 1.3 times as long from 384 squared on.
-//! - Source rows copied to scratch first: as long as along the rows below 1025 squared.
+//! - Source rows copied to scratch first, then transposed along the rows: 1.3 to 1.7 times as long
+//!   as tiles apart for 257, 513 and 769 squared of floats, 0.76 for 1025 (a loop by itself).
 //! - Rows that are one element longer than a multiple of 512 bytes: 65 squared of doubles takes
 //!   1.12 of the time.
 
@@ -45,7 +46,7 @@ use crate::{
 /// The bytes of an address that loads and stores are compared by.
 const COMPARED_BYTES: usize = 4096;
 
-/// Rows that are one element longer than a multiple of this are compared.
+/// Tiles lie apart where rows are one element longer than a multiple of this.
 const MIN_PERIOD: usize = 1024;
 
 /// How far apart two tiles are that follow each other. The rows of one reach a cache line and one
@@ -68,18 +69,20 @@ const fn lanes_at_once<V: Vector, L: Unit>() -> usize {
     }
 }
 
-/// Is a block covered with tiles apart? It has the rows of a register; not if tiles would have less
-/// than two lanes.
+/// Is a block covered with tiles apart? It has the source rows of a register. Not if tiles would
+/// have less than two lanes, nor if the source is read from memory, where it is prefetched by tiles
+/// along the rows.
 #[inline(always)]
 pub(super) fn suits<R: Registers, L: Unit>(block: TransposeBlock, stores: Stores) -> bool {
     let lanes = const { lanes_at_once::<R::Full, L>() };
     lanes >= 2
         && stores != Stores::NonTemporal
+        && !block.is_far
         && block.nv >= lanes * L::PER_LANE
         && shares_low_bits::<L>(block)
 }
 
-/// Have the loads of a tile the low bits of the stores before them?
+/// Do the loads of a tile have the low address bits of the stores before them?
 #[inline(always)]
 fn shares_low_bits<L: Unit>(block: TransposeBlock) -> bool {
     let beyond = |step: isize| step.wrapping_sub(L::WIDTH as isize).unsigned_abs();
