@@ -18,7 +18,9 @@ const LONGEST_ROW: usize = 512 + 64 + 9;
 
 /// Sizes, the order of the dimensions in memory, and the dimensions that are reduced. Some are
 /// larger than what is copied at a time. The last are reduced in two stages: with a rest of a row,
-/// with several loops in a row, with a loop that is cut into pieces, and with long halved loops.
+/// with several loops in a row, with a loop that is cut into pieces, and with long halved loops; of
+/// the last three the partial results are arranged before they are combined, those of several rows
+/// at a time, of several reduced loops, and next to halves.
 const CASES: &[(&[usize], &[isize], &[isize])] = &[
     (&[8, 53, 2, 4, 5], &[0, 1, 2, 3, 4], &[0, 2, 3]),
     (&[3, 7, 2, 11, 5], &[4, 2, 0, 3, 1], &[1, 4]),
@@ -33,6 +35,9 @@ const CASES: &[(&[usize], &[isize], &[isize])] = &[
     (&[40, 700, 3], &[0, 1, 2], &[0, 2]),
     (&[5, 23, 8, 7, 10], &[3, 1, 4, 2, 0], &[1, 3]),
     (&[50_000, 4], &[0, 1], &[0]),
+    (&[5, 12, 13, 7, 20], &[4, 3, 2, 0, 1], &[1, 3]),
+    (&[21, 9, 6, 4, 10, 3], &[0, 1, 2, 3, 4, 5], &[1, 3, 5]),
+    (&[2100, 31, 6], &[0, 1, 2], &[0, 2]),
 ];
 
 /// The layouts of a case: dense in that order, every second element of the last dimension, and all

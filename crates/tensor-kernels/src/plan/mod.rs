@@ -29,6 +29,8 @@ mod reduce_listed;
 #[cfg(feature = "elementwise")]
 mod reduce_loops;
 #[cfg(feature = "elementwise")]
+mod reduce_second_stage;
+#[cfg(feature = "elementwise")]
 mod reduce_two_stage;
 mod tile;
 
@@ -52,9 +54,9 @@ pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_listed::ListedReduce;
 #[cfg(feature = "elementwise")]
-pub(crate) use reduce_two_stage::{
-    OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, TwoStagePiece, columns_of,
-};
+pub(crate) use reduce_second_stage::{OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of};
+#[cfg(feature = "elementwise")]
+pub(crate) use reduce_two_stage::TwoStagePiece;
 pub(crate) use tile::Counts;
 
 use std::fmt;

@@ -16,10 +16,13 @@ use std::{array, cmp::Reverse, iter};
 use smallvec::SmallVec;
 use tensor_core::sort::sort_by_key;
 
-use super::{INDEX, INPUT, RESULT, ReduceWork, is_reduced};
+use super::{
+    INDEX, INPUT, RESULT, ReduceWork, is_reduced,
+    reduce_second_stage::{RestOfRow, SecondStage, columns_of},
+};
 use crate::{
     nest::{Loop, Loops},
-    reduction_order::{MAX_PARTIAL_RESULTS, MAX_PARTIAL_RESULTS_BYTES},
+    reduction_order::MAX_PARTIAL_RESULTS,
 };
 
 /// Reductions of fewer elements are not worth a comparison.
@@ -34,16 +37,6 @@ const MAX_COLUMNS_PER_ELEMENT: usize = 8;
 /// A row may take only some iterations of its last loop: a multiple of this number, if the loop has
 /// as many.
 const WHOLE_VECTORS: usize = 16;
-
-/// The time of a call that combines or writes partial results, of the rest of a row, and of each
-/// partial result.
-const CALL_NS: f64 = 6.0;
-const REST_NS: f64 = 25.0;
-const PARTIAL_RESULT_NS: f64 = 0.7;
-
-/// The second stage's strides of the results, and of the partial results.
-pub(crate) const OF_RESULT: usize = 0;
-pub(crate) const OF_PARTIAL: usize = 1;
 
 /// A reduction in two stages. Not in a vector: a plan whose allocation fails would leave another
 /// plan, and another order of additions.
@@ -60,24 +53,6 @@ pub(crate) struct TwoStagePiece {
     /// The first stage. Its columns are kept: each has a partial result.
     pub(crate) first: ReduceWork,
     pub(crate) second: SecondStage,
-}
-
-/// The reduction of partial results, of which each row of the first stage has as many as columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SecondStage {
-    /// The loops of a row, outermost first. Partial results lie as the elements of a row do, with
-    /// unused ones for its gaps. A loop that is reduced has no stride in the results.
-    pub(crate) loops: Loops<2>,
-    /// The elements behind the last whole row.
-    pub(crate) rest: Option<RestOfRow>,
-}
-
-/// What is left of the input behind rows of equal length: the beginning of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RestOfRow {
-    pub(crate) columns: usize,
-    /// Elements from the first row to this one.
-    pub(crate) input: isize,
 }
 
 /// Where a row begins in the loops: with the loop `at`, or inside of it.
@@ -171,10 +146,8 @@ impl TwoStagePiece {
         let columns = Loop { len, strides: [1, 1, 0] };
         let first = ReduceWork::of_block(outer, rows, columns, starts, widths);
         let first = ReduceWork { repetitions, ..first };
-        if (1 + first.halvings()) * len * widths.accumulator > MAX_PARTIAL_RESULTS_BYTES {
-            return None;
-        }
-        let second = SecondStage { loops: within, rest };
+        let extent = (first.results() / len, len);
+        let second = SecondStage::of(within, rest, extent, widths.accumulator, first.halvings())?;
         let around = first.outer.iter().map(|l| l.len as f64).product();
         let ns = first.predicted_ns() + second.predicted_ns(first.results() / len, around);
         Some((Self { first, second }, ns))
@@ -220,45 +193,16 @@ fn whole_vectors(iterations: usize) -> usize {
     if iterations < WHOLE_VECTORS { iterations } else { iterations / WHOLE_VECTORS * WHOLE_VECTORS }
 }
 
-/// From the first element of a row to its last, with the gaps.
-pub(crate) fn columns_of(row: &[Loop<2>]) -> usize {
-    1 + row.iter().map(|l| (l.len - 1) * l.strides[OF_PARTIAL] as usize).sum::<usize>()
-}
-
-impl SecondStage {
-    /// Has a row gaps between its elements?
-    pub(crate) fn has_gaps(&self) -> bool {
-        columns_of(&self.loops) > self.loops.iter().map(|l| l.len).product()
-    }
-
-    /// The predicted time in nanoseconds, for some rows of partial results. The rest of a row is
-    /// visited once in each iteration of the loops `around` the rows.
-    fn predicted_ns(&self, rows: usize, around: f64) -> f64 {
-        let (mut calls, mut kept) = (0.0, 1.0);
-        for l in &self.loops {
-            if l.strides[OF_RESULT] == 0 {
-                calls += kept * f64::from(l.len.next_power_of_two().ilog2());
-            } else {
-                kept *= l.len as f64;
-            }
-        }
-        let last_is_kept = self.loops.last().is_some_and(|l| l.strides[OF_RESULT] != 0);
-        let writes = rows as f64 * if last_is_kept { 1.0 } else { kept };
-        let rests = if self.rest.is_some() { around } else { 0.0 };
-        let partial_results = columns_of(&self.loops);
-        (calls + writes) * CALL_NS
-            + rests * REST_NS
-            + (rows * partial_results) as f64 * PARTIAL_RESULT_NS
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use tensor_core::{Layout, ReduceDims};
 
     use super::*;
-    use crate::reduction_order::{Repeats, Widths};
+    use crate::{
+        plan::{OF_PARTIAL, OF_RESULT},
+        reduction_order::{Repeats, Widths},
+    };
 
     const FLOATS: Widths = Widths { input: 4, output: 4, accumulator: 4 };
 
@@ -390,6 +334,14 @@ mod tests {
         let whole = two.whole.first.outer[0].len;
         assert_eq!(whole * columns[0] + columns.get(1).unwrap_or(&0), 700 * 6);
         assert!(columns.iter().all(|&len| len <= MAX_PARTIAL_RESULTS));
+    }
+
+    #[test]
+    fn partial_results_are_arranged_if_many_calls_would_combine_them() {
+        let arranged = |shape: &[usize], over: &[isize]| plan(shape, over).whole.second.is_arranged;
+        assert!(arranged(&[3000, 125, 8], &[0, 2]) && arranged(&[20, 13, 5, 12], &[0, 3]));
+        assert!(!arranged(&[480, 640, 3], &[0, 1]), "results are the innermost loop");
+        assert!(!arranged(&[900, 2, 40], &[0, 2]), "few results");
     }
 
     #[test]

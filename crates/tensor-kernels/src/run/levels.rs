@@ -87,16 +87,15 @@ impl Levels {
         self.0.iter().map(Level::halvings).sum()
     }
 
-    /// How many accumulators fit into `workspace_bytes`, next to a set of them for each halving. At
+    /// How many accumulators fit into `workspace_bytes`, next to as many `other_sets` of them. At
     /// most `most` bytes at a time.
     pub(super) fn capacity(
-        &self,
         workspace_bytes: usize,
+        other_sets: usize,
         most: usize,
         accumulator: usize,
     ) -> usize {
-        let sets = 1 + self.halvings();
-        let workspace_bytes = workspace_bytes / sets / CACHE_LINE * CACHE_LINE;
+        let workspace_bytes = workspace_bytes / (1 + other_sets) / CACHE_LINE * CACHE_LINE;
         (workspace_bytes.min(most) / accumulator).max(CACHE_LINE / accumulator)
     }
 

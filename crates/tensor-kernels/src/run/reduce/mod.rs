@@ -240,13 +240,21 @@ impl<'a> Run<'a> {
         Run { operands, is_far: false, is_in_memory: false, ..self }.tasks(&part.reduce, tasks);
     }
 
+    /// The sets of accumulators next to those of the results: of the halves in progress, or of
+    /// partial results that are arranged.
+    fn other_sets(self, levels: &Levels) -> usize {
+        let halvings = levels.halvings();
+        self.second.map_or(halvings, |second| second.sets(halvings))
+    }
+
     fn tasks(self, work: &ReduceWork, tasks: usize) {
         let levels = Levels::of(work);
         let workspace_bytes = match self.memory {
             ScratchSource::Thread => REDUCE_WORKSPACE_BYTES - work.block.scratch_bytes(),
             ScratchSource::Reserve => RESERVE_ACCUMULATORS,
         };
-        let capacity = levels.capacity(workspace_bytes, self.cached, work.widths.accumulator);
+        let (other_sets, width) = (self.other_sets(&levels), work.widths.accumulator);
+        let capacity = Levels::capacity(workspace_bytes, other_sets, self.cached, width);
         let too_many = work.results() > capacity;
         let loops = levels.0.len() - usize::from(self.second.is_some());
         match if too_many { levels.kept(loops) } else { levels.to_cut(loops, tasks) } {

@@ -6,10 +6,12 @@ use super::task::Task;
 use crate::{
     kernel::AccumulatorRows,
     nest::{Loop, Loops},
-    plan::{Extent, INPUT, OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of},
+    plan::{Comparison, Extent, INPUT, OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of},
     run::{
+        copy,
         levels::Level,
         reduce_part::{Origin, Workspaces},
+        tile_plans,
         walk::iterations,
         workspace::Scratch,
     },
@@ -26,11 +28,64 @@ impl Task<'_> {
         if let Some(rest) = second.rest {
             self.rest_of_row(rest, origin, workspaces.reborrow());
         }
+        if second.is_arranged {
+            return self.combine_arranged(second, workspaces);
+        }
         let accumulators = &mut workspaces.accumulators;
         self.combine_loops(&second.loops, 0, accumulators);
         let around = self.levels.around_columns().iter().map(Level::as_kept);
         let kept: Loops<2> = around.chain(second.loops.iter().copied()).collect();
-        self.finalize(accumulators, kept);
+        self.finalize(accumulators, self.work.results(), kept);
+    }
+
+    /// Copies the partial results of all rows to where all results of one index of the reduced
+    /// loops are adjacent. Each of these loops is then combined for all results at once, in the
+    /// order in which it would be where they lie.
+    fn combine_arranged(self, second: &SecondStage, workspaces: Workspaces<'_>) {
+        let Workspaces { mut accumulators, mut halves, .. } = workspaces;
+        let step = self.levels.block()[1].l.len;
+        let arranged = Arranged::of(second, self.work.results() / step, step);
+        self.arrange(&arranged, &mut accumulators, &mut halves);
+        for l in &arranged.reduced {
+            self.combine_loop(l.len, l.strides[TO] as usize, &mut halves);
+        }
+        let around = self.levels.around_columns().iter().map(|level| {
+            let Loop { len, strides: [result, partial] } = level.as_kept();
+            Loop { len, strides: [result, partial / step as isize * arranged.in_row as isize] }
+        });
+        let kept = second.loops.iter().filter(|l| !is_reduced(l)).zip(&arranged.kept);
+        let kept = kept.map(|(l, copied)| Loop {
+            len: l.len,
+            strides: [l.strides[OF_RESULT], copied.strides[TO]],
+        });
+        self.finalize(&mut halves, arranged.results, around.chain(kept).collect());
+    }
+
+    /// Copies partial results from `accumulators`.
+    fn arrange(&self, arranged: &Arranged, accumulators: &mut Scratch<'_>, to: &mut Scratch<'_>) {
+        let (width, simd) = (self.work.widths.accumulator, self.run.simd);
+        let copy = tile_plans::plan(arranged.loops(), width, Comparison::Full, simd.vector_bytes());
+        let from = accumulators.start(self.work.results() * width).cast_const();
+        let to = to.start(arranged.partial_results() * width);
+        // SAFETY: `start` has checked that both hold what the loops visit; they are two parts of
+        // scratch. All partial results have been initialised, those of gaps, too.
+        unsafe { copy::run_at(simd, &copy, to, from, true) };
+    }
+
+    /// Halves a loop until one iteration is left. Each has `len` adjacent partial results.
+    fn combine_loop(&self, iterations: usize, len: usize, accumulators: &mut Scratch<'_>) {
+        let width = self.work.widths.accumulator;
+        let mut left = iterations;
+        while left > 1 {
+            let half = left.div_ceil(2);
+            let (count, start) = ((left - half) * len, half * len);
+            let ours = accumulators.start((start + count) * width);
+            let theirs = ours.wrapping_add(start * width);
+            // SAFETY: `start` has checked that both are in scratch, initialised by the copy. None
+            // is among both: `left - half <= half`.
+            unsafe { self.run.operation.combine(ours, theirs, AccumulatorRows::one(count)) };
+            left = half;
+        }
     }
 
     /// Combines the elements behind the last whole row with the partial results.
@@ -80,10 +135,9 @@ impl Task<'_> {
     /// Combines the partial results of loops that are reduced, which are halved until one iteration
     /// is left: from accumulator `from` of each row on, for all rows at once.
     fn combine_loops(&self, loops: &[Loop<2>], from: usize, accumulators: &mut Scratch<'_>) {
-        let is_reduced = |l: &Loop<2>| l.strides[OF_RESULT] == 0;
         let Some((l, inner)) = loops.split_first() else { return };
         let step = l.strides[OF_PARTIAL] as usize;
-        if is_reduced(l) {
+        if is_reduced(&l) {
             let mut left = l.len;
             while left > 1 {
                 let half = left.div_ceil(2);
@@ -93,7 +147,7 @@ impl Task<'_> {
             }
             return self.combine_loops(inner, from, accumulators);
         }
-        if inner.iter().any(is_reduced) {
+        if inner.iter().any(|l| is_reduced(&l)) {
             for at in 0..l.len {
                 self.combine_loops(inner, from + at * step, accumulators);
             }
@@ -114,4 +168,51 @@ impl Task<'_> {
         // among both.
         unsafe { self.run.operation.combine(ours, theirs, rows) };
     }
+}
+
+/// The stride of a copy's destination; that of its source follows.
+const TO: usize = 0;
+
+fn is_reduced(l: &&Loop<2>) -> bool {
+    l.strides[OF_RESULT] == 0
+}
+
+/// The loops of a copy of the partial results of some rows, without gaps: those that are reduced,
+/// the rows, and those that are kept.
+struct Arranged {
+    reduced: Loops<2>,
+    rows: Loops<2>,
+    kept: Loops<2>,
+    /// The results of a row, and of all rows.
+    in_row: usize,
+    results: usize,
+}
+
+impl Arranged {
+    /// Of `rows` rows, which are `step` partial results apart.
+    fn of(second: &SecondStage, rows: usize, step: usize) -> Self {
+        let row = Loop { len: rows, strides: [0, step as isize] };
+        let (in_row, kept) = dense(second.loops.iter().filter(|l| !is_reduced(l)), 1);
+        let (results, rows) = dense([row].iter(), in_row);
+        let (_, reduced) = dense(second.loops.iter().filter(is_reduced), results);
+        Self { reduced, rows, kept, in_row, results }
+    }
+
+    fn loops(&self) -> impl Iterator<Item = Loop<2>> + Clone {
+        self.reduced.iter().chain(&self.rows).chain(&self.kept).copied()
+    }
+
+    fn partial_results(&self) -> usize {
+        self.loops().map(|l| l.len).product()
+    }
+}
+
+/// Loops that write adjacent partial results, with as many `inside` of them; and their number.
+fn dense<'l>(loops: impl Iterator<Item = &'l Loop<2>>, inside: usize) -> (usize, Loops<2>) {
+    let (mut count, mut copied) = (inside, loops.copied().collect::<Loops<2>>());
+    for l in copied.iter_mut().rev() {
+        l.strides = [count as isize, l.strides[OF_PARTIAL]];
+        count *= l.len;
+    }
+    (count, copied)
 }

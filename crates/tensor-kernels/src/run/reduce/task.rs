@@ -36,9 +36,9 @@ impl Task<'_> {
         (accumulators * self.work.widths.accumulator).next_multiple_of(CACHE_LINE)
     }
 
-    /// The bytes of the accumulators of all halves in progress.
+    /// The bytes of the accumulators of all halves in progress, or of those that are arranged.
     fn halves_bytes(&self) -> usize {
-        self.levels.halvings() * self.bytes(self.work.results())
+        self.run.other_sets(self.levels) * self.bytes(self.work.results())
     }
 
     /// The bytes of all scratch.
@@ -76,7 +76,8 @@ impl Task<'_> {
             return self.second_stage(second, origin, workspaces);
         }
         let levels = self.levels.0.iter();
-        self.finalize(&mut workspaces.accumulators, levels.map(Level::as_kept).collect());
+        let kept = levels.map(Level::as_kept).collect();
+        self.finalize(&mut workspaces.accumulators, self.work.results(), kept);
     }
 
     /// Sets accumulators to those of no elements.
@@ -379,16 +380,22 @@ impl Task<'_> {
         unsafe { self.run.operation.fold(self.run.simd, block) };
     }
 
-    /// Writes the results; the loops have the strides of results and of accumulators.
-    pub(super) fn finalize(&self, accumulators: &mut Scratch<'_>, mut kept: Loops<2>) {
+    /// Writes the results of `count` accumulators; the loops have the strides of results and of
+    /// accumulators.
+    pub(super) fn finalize(
+        &self,
+        accumulators: &mut Scratch<'_>,
+        count: usize,
+        mut kept: Loops<2>,
+    ) {
         let Task { run: Run { operation, operands, .. }, work, .. } = self;
         let widths = work.widths;
         let start = work.starts[RESULT] * widths.output as isize;
         let results = operands.0[0].base.wrapping_offset(start);
-        let accumulators = accumulators.start(work.results() * widths.accumulator);
+        let accumulators = accumulators.start(count * widths.accumulator);
         if work.repetitions != 1 {
             // SAFETY: `start` has checked that the accumulators fit; `init` has initialised them.
-            unsafe { operation.repeat(accumulators, work.results(), work.repetitions) };
+            unsafe { operation.repeat(accumulators, count, work.repetitions) };
         }
         kept.retain(|l| l.strides[OF_RESULT] != 0);
         for l in &mut kept {
