@@ -1,6 +1,5 @@
 //! Prefetching, where the access pattern is one that the CPU does not recognise.
 
-#[cfg(feature = "elementwise")]
 use crate::memory::CACHE_LINE;
 
 /// Asks the CPU to load a cache line into the second-level cache. Any address will do.
@@ -17,7 +16,10 @@ pub(crate) fn prefetch(address: *const u8) {
 }
 
 /// Asks for the lines of some bytes.
-#[cfg(feature = "elementwise")]
+#[cfg_attr(
+    not(any(feature = "elementwise", target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "only the kernels of registers prefetch what is copied")
+)]
 #[inline(always)]
 pub(crate) fn prefetch_bytes(start: *const u8, bytes: usize) {
     for line in (0..bytes).step_by(CACHE_LINE) {

@@ -1,7 +1,8 @@
 //! Blocks of adjacent bytes, assembled by picks out of whole registers that a list gives.
 //!
 //! The register of a block is assembled for several blocks in turn, so that what it picks is loaded
-//! once for all of them, and the blocks' lines stay in the first-level cache meanwhile.
+//! once for all of them, and the blocks' lines stay in the first-level cache meanwhile. The CPU
+//! does not recognise this order, so blocks that lie in memory are prefetched.
 
 use pulp::NullaryFnOnce;
 
@@ -11,10 +12,13 @@ use super::{
     unroll::unrolled,
 };
 use crate::{
-    kernel::unit::Unit,
+    kernel::{prefetch::prefetch_bytes, unit::Unit},
+    memory::CACHE_LINE,
     nest::Loop,
     register_picks::{MAX_PICKS, PickedRegister, PickedWindow, RegisterPicks},
-    tuning::PICKED_BLOCKS_AT_ONCE,
+    tuning::{
+        MAX_BLOCK_GAP, MIN_PREFETCHED_REGISTERS, PICKED_BLOCKS_AT_ONCE, PREFETCHED_BLOCKS_BYTES,
+    },
 };
 
 /// Blocks in each iteration of a loop.
@@ -50,7 +54,34 @@ impl<R: Registers, L: Unit, const P: usize> NullaryFnOnce for Blocks<'_, R, L, P
 
     #[inline(always)]
     fn call(self) {
+        if self.is_prefetched() {
+            self.assemble_all::<true>();
+        } else {
+            self.assemble_all::<false>();
+        }
+    }
+}
+
+impl<R: Registers, L: Unit, const P: usize> Blocks<'_, R, L, P> {
+    /// Does it pay to prefetch blocks? Not if they descend.
+    #[inline(always)]
+    fn is_prefetched(&self) -> bool {
+        let Loop { len, strides } = self.blocks;
+        let bytes = len.saturating_mul(strides[1].unsigned_abs());
+        L::WIDTH >= 4 && bytes >= PREFETCHED_BLOCKS_BYTES && {
+            let registers = self.picks.registers().count();
+            let most = MAX_BLOCK_GAP * REGISTER_BYTES * registers;
+            registers >= MIN_PREFETCHED_REGISTERS
+                && strides.into_iter().all(|stride| (1..=most as isize).contains(&stride))
+        }
+    }
+
+    /// Assembles some blocks at a time. Those behind them are prefetched meanwhile, a part of them
+    /// before each register: all at once 1.4 times as long (Zen 4).
+    #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
+    fn assemble_all<const PREFETCHES: bool>(&self) {
         let [to, from] = self.blocks.strides;
+        let parts = if PREFETCHES { self.picks.registers().count() } else { 1 };
         let mut block = 0;
         while block < self.blocks.len {
             let some = Loop {
@@ -59,14 +90,26 @@ impl<R: Registers, L: Unit, const P: usize> NullaryFnOnce for Blocks<'_, R, L, P
             };
             let src = self.src.wrapping_byte_offset(block as isize * from).cast();
             let dst = self.dst.wrapping_byte_offset(block as isize * to).cast();
-            for (register, windows) in self.picks.registers() {
+            for (part, (register, windows)) in self.picks.registers().enumerate() {
                 let token = self.isa.into();
+                if PREFETCHES {
+                    prefetch_behind(dst, to, (part, parts));
+                    prefetch_behind(src, from, (part, parts));
+                }
                 // SAFETY: the invariant: M1 and M2 for this register of these blocks.
                 unsafe { assemble::<R::Full, L, P>(token, (src, dst), register, windows, some) };
             }
             block += some.len;
         }
     }
+}
+
+/// Prefetches a part of the blocks behind those that are assembled from this address on.
+#[inline(always)]
+fn prefetch_behind(first: *const u8, stride: isize, (part, parts): (usize, usize)) {
+    let bytes = PICKED_BLOCKS_AT_ONCE * stride.unsigned_abs();
+    let of_part = bytes.div_ceil(parts).next_multiple_of(CACHE_LINE);
+    prefetch_bytes(first.wrapping_add(bytes + part * of_part), of_part);
 }
 
 /// Assembles a register of each block.
