@@ -4,8 +4,8 @@
 //! Where loops that are kept lie around them, a call would combine the few partial results of one
 //! iteration of these. So many such calls are avoided: the partial results are copied to where
 //! those of one index of the reduced loops are adjacent, and all results are combined at once, in
-//! the same order. Sums whose innermost dimension is reduced, and dimensions around it are kept,
-//! take 0.55 to 0.95 of the time (Zen 4).
+//! the same order. Of 105 random reductions in two stages, 13 take 0.56 to 0.9 of the time so (Zen
+//! 4).
 
 use crate::{
     nest::{Loop, Loops},
@@ -73,7 +73,7 @@ fn combining_calls(row: &[Loop<2>]) -> usize {
     calls
 }
 
-/// How many of some rows are combined at a time.
+/// How many of these rows are combined at a time.
 fn rows_at_once(rows: usize, columns: usize) -> usize {
     rows.min(COMBINED_AT_ONCE / columns).max(1)
 }
