@@ -166,16 +166,20 @@ pub(crate) const MAX_PICKED_ROW_BYTES: usize = PICKED_BLOCK_BYTES / 2 + 1;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const PICKED_BLOCKS_AT_ONCE: usize = 16;
 
-/// Blocks that lie in at least as many bytes of the source are prefetched, unless they are of
-/// narrower units than four bytes, or of fewer registers, or farther apart than as many times their
-/// length. Six copies of 3 to 17 MB of bytes and of floats took 1.1 to 1.2 times as long with
-/// prefetches, 18 MB in blocks of three registers 1.1 times (Zen 4).
+/// Blocks that are picked from at least this many bytes of a source are prefetched: with a limit of
+/// 1 MB, six copies of 3 to 17 MB of bytes and of floats took 1.1 to 1.2 times as long (Zen 4).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const PREFETCHED_BLOCKS_BYTES: usize = 12 << 20;
+
+/// The fewest registers of a block that is prefetched: 18 MB in blocks of three registers took 1.1
+/// times as long with prefetches (Zen 4).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const MIN_PREFETCHED_REGISTERS: usize = 4;
+
+/// Blocks are prefetched if they lie at most this many times their length apart: else most of the
+/// lines between them would be read without use.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(crate) const MAX_BLOCK_GAP: usize = 2;
+pub(crate) const MAX_BLOCK_DISTANCE: usize = 2;
 
 /// Wider elements are not shuffled: two make a lane.
 pub(crate) const MAX_SHUFFLED_UNIT: usize = 8;

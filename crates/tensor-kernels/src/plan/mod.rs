@@ -54,7 +54,9 @@ pub(crate) use reduce_copied::{CopiedReduce, PlacedPart};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_listed::ListedReduce;
 #[cfg(feature = "elementwise")]
-pub(crate) use reduce_second_stage::{OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of};
+pub(crate) use reduce_second_stage::{
+    OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of, reduces,
+};
 #[cfg(feature = "elementwise")]
 pub(crate) use reduce_two_stage::TwoStagePiece;
 pub(crate) use tile::Counts;

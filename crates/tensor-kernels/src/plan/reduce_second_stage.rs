@@ -1,31 +1,31 @@
 //! The second stage of a reduction in two: the partial results of a row become results.
 //!
-//! The loops of a row that are reduced are halved until one iteration is left, the outermost first.
-//! Where loops that are kept lie around them, a call would combine the few partial results of one
-//! iteration of these. So many such calls are avoided: the partial results are copied to where
-//! those of one index of the reduced loops are adjacent, and all results are combined at once, in
-//! the same order. Of 105 random reductions in two stages, 13 take 0.56 to 0.9 of the time so (Zen
-//! 4).
+//! Each loop of a row that is reduced is halved until one iteration is left: its second half is
+//! combined with its first. The outermost loop comes first. Where a loop that is kept lies around a
+//! reduced one, each of its iterations needs calls of its own, for a few partial results each. If
+//! there are many, the partial results are first copied to another order, the reduced loops
+//! outermost. Then one call combines those of all results, in the same pairs as before. Of 105
+//! random reductions in two stages, 13 take 0.56 to 0.9 of the time this way (Zen 4).
 
 use crate::{
     nest::{Loop, Loops},
     reduction_order::MAX_PARTIAL_RESULTS_BYTES,
 };
 
-/// The time of a call that combines or writes partial results, of the rest of a row, and of each
-/// partial result.
+/// The predicted time of a call that combines or writes partial results, of the rest of a row, and
+/// of each partial result.
 const CALL_NS: f64 = 6.0;
 const REST_NS: f64 = 25.0;
 const PARTIAL_RESULT_NS: f64 = 0.7;
 
-/// The time to arrange the partial results of some rows, and that of each of them.
+/// The time to arrange partial results, for each copy and for each partial result.
 const ARRANGE_NS: f64 = 300.0;
 const ARRANGED_PARTIAL_RESULT_NS: f64 = 0.3;
 
-/// The time that a call takes in each row where partial results are combined where they lie.
+/// The time of a call that combines partial results where they lie, for each row.
 const CALL_IN_ROW_NS: f64 = 4.0;
 
-/// About as many partial results, those of some rows, are combined at a time.
+/// The partial results that are combined at a time, of one row or more, are at most about as many.
 const COMBINED_AT_ONCE: usize = 1 << 11;
 
 /// The second stage's strides of the results, and of the partial results.
@@ -40,9 +40,8 @@ pub(crate) struct SecondStage {
     pub(crate) loops: Loops<2>,
     /// The elements behind the last whole row.
     pub(crate) rest: Option<RestOfRow>,
-    /// Are partial results copied first, so that those of one index of the reduced loops are
-    /// adjacent? Then all results are combined at the same time. It takes one more set of partial
-    /// results, unless there are halves, which are no longer in progress.
+    /// Are partial results copied first, the reduced loops outermost? The copy takes the scratch of
+    /// the halves in progress in the first stage, or that of one half if there are none.
     pub(crate) is_arranged: bool,
 }
 
@@ -59,13 +58,23 @@ pub(crate) fn columns_of(row: &[Loop<2>]) -> usize {
     1 + row.iter().map(|l| (l.len - 1) * l.strides[OF_PARTIAL] as usize).sum::<usize>()
 }
 
-/// How often partial results are combined where they lie: for each iteration of the loops that are
-/// kept, which are not the innermost ones, and each halving inside.
-fn combining_calls(row: &[Loop<2>]) -> usize {
-    let (mut calls, mut kept) = (0_usize, 1_usize);
+/// Is this loop of a row reduced?
+pub(crate) fn reduces(l: &Loop<2>) -> bool {
+    l.strides[OF_RESULT] == 0
+}
+
+/// How often a loop is halved until one iteration is left.
+fn halvings(l: &Loop<2>) -> usize {
+    l.len.next_power_of_two().ilog2() as usize
+}
+
+/// The calls that combine partial results where they lie: those for each halving of a reduced loop,
+/// for each iteration of the loops around it that are kept.
+fn calls_in_place(row: &[Loop<2>]) -> usize {
+    let (mut calls, mut kept) = (0, 1);
     for l in row {
-        if l.strides[OF_RESULT] == 0 {
-            calls += kept * l.len.next_power_of_two().ilog2() as usize;
+        if reduces(l) {
+            calls += kept * halvings(l);
         } else {
             kept *= l.len;
         }
@@ -73,15 +82,19 @@ fn combining_calls(row: &[Loop<2>]) -> usize {
     calls
 }
 
+/// The calls that combine arranged partial results.
+fn calls_if_arranged(row: &[Loop<2>]) -> usize {
+    row.iter().filter(|l| reduces(l)).map(halvings).sum()
+}
+
 /// How many of these rows are combined at a time.
 fn rows_at_once(rows: usize, columns: usize) -> usize {
     rows.min(COMBINED_AT_ONCE / columns).max(1)
 }
 
-/// Do partial results take less time if they are arranged than where they lie?
+/// Is it faster to arrange partial results than to combine them where they lie?
 fn pays_to_arrange(row: &[Loop<2>], rows: usize, columns: usize) -> bool {
-    let reduced: Loops<2> = row.iter().filter(|l| l.strides[OF_RESULT] == 0).copied().collect();
-    let saved = combining_calls(row) - combining_calls(&reduced);
+    let saved = calls_in_place(row) - calls_if_arranged(row);
     let arranging = ARRANGE_NS + (rows * columns) as f64 * ARRANGED_PARTIAL_RESULT_NS;
     (saved * rows) as f64 * CALL_IN_ROW_NS > arranging
 }
@@ -116,17 +129,15 @@ impl SecondStage {
     /// The predicted time in nanoseconds, for some rows of partial results. The rest of a row is
     /// visited once in each iteration of the loops `around` the rows.
     pub(super) fn predicted_ns(&self, rows: usize, around: f64) -> f64 {
-        let is_reduced = |l: &&Loop<2>| l.strides[OF_RESULT] == 0;
-        let kept = self.loops.iter().filter(|l| !is_reduced(l)).map(|l| l.len as f64);
         let (calls, writes) = if self.is_arranged {
-            let reduced: Loops<2> = self.loops.iter().filter(is_reduced).copied().collect();
-            let at_once = rows_at_once(rows, columns_of(&self.loops));
-            let calls = combining_calls(&reduced) as f64 + ARRANGE_NS / CALL_NS;
-            (calls * rows.div_ceil(at_once) as f64, rows as f64)
+            let copies = rows.div_ceil(rows_at_once(rows, columns_of(&self.loops))) as f64;
+            let calls = calls_if_arranged(&self.loops) as f64 + ARRANGE_NS / CALL_NS;
+            (calls * copies, rows as f64)
         } else {
-            let last_is_kept = self.loops.last().is_some_and(|l| l.strides[OF_RESULT] != 0);
-            let calls = combining_calls(&self.loops) as f64;
-            (calls, rows as f64 * if last_is_kept { 1.0 } else { kept.product() })
+            let kept = self.loops.iter().filter(|l| !reduces(l)).map(|l| l.len as f64);
+            let last_is_kept = self.loops.last().is_some_and(|l| !reduces(l));
+            let writes = if last_is_kept { 1.0 } else { kept.product() };
+            (calls_in_place(&self.loops) as f64, rows as f64 * writes)
         };
         let rests = if self.rest.is_some() { around } else { 0.0 };
         let partial_results = columns_of(&self.loops);
@@ -144,7 +155,8 @@ mod tests {
     fn calls_are_counted_within_the_loops_that_are_kept() {
         let row = [(13, [1, 60]), (4, [0, 15]), (5, [4, 3]), (3, [0, 1])]
             .map(|(len, strides)| Loop { len, strides });
-        assert_eq!(combining_calls(&row), 13 * 2 + 13 * 5 * 2);
+        assert_eq!(calls_in_place(&row), 13 * 2 + 13 * 5 * 2);
+        assert_eq!(calls_if_arranged(&row), 2 + 2);
         assert!(pays_to_arrange(&row, 1, 780) && pays_to_arrange(&row, 2, 780));
         let few = [(13, [1, 16]), (16, [0, 1])].map(|(len, strides)| Loop { len, strides });
         assert!(!pays_to_arrange(&few, 1, 208) && pays_to_arrange(&few, 9, 208));

@@ -342,6 +342,10 @@ mod tests {
         assert!(arranged(&[3000, 125, 8], &[0, 2]) && arranged(&[20, 13, 5, 12], &[0, 3]));
         assert!(!arranged(&[480, 640, 3], &[0, 1]), "results are the innermost loop");
         assert!(!arranged(&[900, 2, 40], &[0, 2]), "few results");
+        assert!(arranged(&[20, 7, 13, 5, 12], &[1, 4]), "rows of 13 by 5 by 12");
+        assert!(arranged(&[21, 9, 6, 4, 10, 3], &[1, 3, 5]), "several reduced loops");
+        let two = plan(&[600, 150, 4], &[0, 2]).whole;
+        assert!(two.second.is_arranged && two.first.halvings() > 0, "next to halves");
     }
 
     #[test]

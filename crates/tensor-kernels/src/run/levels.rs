@@ -4,7 +4,6 @@
 use smallvec::SmallVec;
 
 use crate::{
-    memory::CACHE_LINE,
     nest::Loop,
     plan::{RESULT, ReduceWork, halvings, is_reduced},
     tuning::MIN_SPLIT_COLUMNS,
@@ -85,18 +84,6 @@ impl Levels {
 
     pub(super) fn halvings(&self) -> usize {
         self.0.iter().map(Level::halvings).sum()
-    }
-
-    /// How many accumulators fit into `workspace_bytes`, next to as many `other_sets` of them. At
-    /// most `most` bytes at a time.
-    pub(super) fn capacity(
-        workspace_bytes: usize,
-        other_sets: usize,
-        most: usize,
-        accumulator: usize,
-    ) -> usize {
-        let workspace_bytes = workspace_bytes / (1 + other_sets) / CACHE_LINE * CACHE_LINE;
-        (workspace_bytes.min(most) / accumulator).max(CACHE_LINE / accumulator)
     }
 
     /// The outermost of the first `loops` loops that is kept.

@@ -335,7 +335,7 @@ fn fault_two_stages_need_no_memory() {
     let of = |k: usize| elements.iter().skip(k).step_by(3).map(|&a| i64::from(a)).sum();
     let sums: Vec<i64> = (0..3).map(of).collect();
     needs(&ACCOUNT_OF_TEST, 0, "sum", &|exec| holds(&ops::sum(exec, &x, 0)?, &sums));
-    // The largest partial results that are arranged: a thousand of eight bytes.
+    // Here they are arranged.
     let x = x.view([3000, 125, 8]).unwrap();
     let of = |k: usize| elements.iter().enumerate().filter(move |(at, _)| at / 8 % 125 == k);
     let sums: Vec<i64> = (0..125).map(|k| of(k).map(|(_, &a)| i64::from(a)).sum()).collect();

@@ -17,7 +17,8 @@ use crate::{
     nest::Loop,
     register_picks::{MAX_PICKS, PickedRegister, PickedWindow, RegisterPicks},
     tuning::{
-        MAX_BLOCK_GAP, MIN_PREFETCHED_REGISTERS, PICKED_BLOCKS_AT_ONCE, PREFETCHED_BLOCKS_BYTES,
+        MAX_BLOCK_DISTANCE, MIN_PREFETCHED_REGISTERS, PICKED_BLOCKS_AT_ONCE,
+        PREFETCHED_BLOCKS_BYTES,
     },
 };
 
@@ -63,21 +64,21 @@ impl<R: Registers, L: Unit, const P: usize> NullaryFnOnce for Blocks<'_, R, L, P
 }
 
 impl<R: Registers, L: Unit, const P: usize> Blocks<'_, R, L, P> {
-    /// Does it pay to prefetch blocks? Not if they descend.
+    /// Are blocks prefetched? Not if they descend.
     #[inline(always)]
     fn is_prefetched(&self) -> bool {
         let Loop { len, strides } = self.blocks;
         let bytes = len.saturating_mul(strides[1].unsigned_abs());
         L::WIDTH >= 4 && bytes >= PREFETCHED_BLOCKS_BYTES && {
             let registers = self.picks.registers().count();
-            let most = MAX_BLOCK_GAP * REGISTER_BYTES * registers;
+            let most = MAX_BLOCK_DISTANCE * REGISTER_BYTES * registers;
             registers >= MIN_PREFETCHED_REGISTERS
                 && strides.into_iter().all(|stride| (1..=most as isize).contains(&stride))
         }
     }
 
-    /// Assembles some blocks at a time. Those behind them are prefetched meanwhile, a part of them
-    /// before each register: all at once 1.4 times as long (Zen 4).
+    /// Assembles all blocks, some at a time. Those behind them are prefetched meanwhile, a part of
+    /// them before each register: prefetched all at once, copies took 1.4 times as long (Zen 4).
     #[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
     fn assemble_all<const PREFETCHES: bool>(&self) {
         let [to, from] = self.blocks.strides;

@@ -56,6 +56,14 @@ fn picked_blocks_of_every_number_and_distance() {
     }
 }
 
+/// More than 12 MB of them, in blocks of five and ten registers.
+#[test]
+fn blocks_that_are_prefetched() {
+    let pairs: Vec<i32> = (0..80).map(|i| i ^ 1).collect();
+    check::<u32, 1>(&pairs, 40_000, 0, false);
+    check::<u64, 1>(&pairs, 20_000, 0, false);
+}
+
 #[test]
 fn a_block_of_one_register() {
     let reversed = |len| (0..len).rev().collect::<Vec<i32>>();

@@ -253,8 +253,9 @@ impl<'a> Run<'a> {
             ScratchSource::Thread => REDUCE_WORKSPACE_BYTES - work.block.scratch_bytes(),
             ScratchSource::Reserve => RESERVE_ACCUMULATORS,
         };
-        let (other_sets, width) = (self.other_sets(&levels), work.widths.accumulator);
-        let capacity = Levels::capacity(workspace_bytes, other_sets, self.cached, width);
+        let sets = 1 + self.other_sets(&levels);
+        let set_bytes = (workspace_bytes / sets / CACHE_LINE * CACHE_LINE).min(self.cached);
+        let capacity = set_bytes.max(CACHE_LINE) / work.widths.accumulator;
         let too_many = work.results() > capacity;
         let loops = levels.0.len() - usize::from(self.second.is_some());
         match if too_many { levels.kept(loops) } else { levels.to_cut(loops, tasks) } {

@@ -1,12 +1,17 @@
 //! The second stage of a reduction: the partial results of a row's columns become results.
 
+use std::iter;
+
 use smallvec::SmallVec;
 
 use super::task::Task;
 use crate::{
     kernel::AccumulatorRows,
     nest::{Loop, Loops},
-    plan::{Comparison, Extent, INPUT, OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of},
+    plan::{
+        Comparison, Extent, INPUT, OF_PARTIAL, OF_RESULT, RestOfRow, SecondStage, columns_of,
+        reduces,
+    },
     run::{
         copy,
         levels::Level,
@@ -38,9 +43,8 @@ impl Task<'_> {
         self.finalize(accumulators, self.work.results(), kept);
     }
 
-    /// Copies the partial results of all rows to where all results of one index of the reduced
-    /// loops are adjacent. Each of these loops is then combined for all results at once, in the
-    /// order in which it would be where they lie.
+    /// Copies the partial results of all rows to another order, the reduced loops outermost, and
+    /// combines those of all results at once. The pairs are the same as where they lie.
     fn combine_arranged(self, second: &SecondStage, workspaces: Workspaces<'_>) {
         let Workspaces { mut accumulators, mut halves, .. } = workspaces;
         let step = self.levels.block()[1].l.len;
@@ -53,7 +57,7 @@ impl Task<'_> {
             let Loop { len, strides: [result, partial] } = level.as_kept();
             Loop { len, strides: [result, partial / step as isize * arranged.in_row as isize] }
         });
-        let kept = second.loops.iter().filter(|l| !is_reduced(l)).zip(&arranged.kept);
+        let kept = second.loops.iter().filter(|l| !reduces(l)).zip(&arranged.kept);
         let kept = kept.map(|(l, copied)| Loop {
             len: l.len,
             strides: [l.strides[OF_RESULT], copied.strides[TO]],
@@ -72,19 +76,16 @@ impl Task<'_> {
         unsafe { copy::run_at(simd, &copy, to, from, true) };
     }
 
-    /// Halves a loop until one iteration is left. Each has `len` adjacent partial results.
+    /// Combines the iterations of a loop, each of `len` adjacent partial results.
     fn combine_loop(&self, iterations: usize, len: usize, accumulators: &mut Scratch<'_>) {
         let width = self.work.widths.accumulator;
-        let mut left = iterations;
-        while left > 1 {
-            let half = left.div_ceil(2);
-            let (count, start) = ((left - half) * len, half * len);
+        for (half, others) in halves(iterations) {
+            let (count, start) = (others * len, half * len);
             let ours = accumulators.start((start + count) * width);
             let theirs = ours.wrapping_add(start * width);
             // SAFETY: `start` has checked that both are in scratch, initialised by the copy. None
-            // is among both: `left - half <= half`.
+            // is among both: `others <= half`.
             unsafe { self.run.operation.combine(ours, theirs, AccumulatorRows::one(count)) };
-            left = half;
         }
     }
 
@@ -137,17 +138,14 @@ impl Task<'_> {
     fn combine_loops(&self, loops: &[Loop<2>], from: usize, accumulators: &mut Scratch<'_>) {
         let Some((l, inner)) = loops.split_first() else { return };
         let step = l.strides[OF_PARTIAL] as usize;
-        if is_reduced(&l) {
-            let mut left = l.len;
-            while left > 1 {
-                let half = left.div_ceil(2);
-                let len = (left - half - 1) * step + columns_of(inner);
+        if reduces(l) {
+            for (half, others) in halves(l.len) {
+                let len = (others - 1) * step + columns_of(inner);
                 self.combine_halves([from, half * step, len], accumulators);
-                left = half;
             }
             return self.combine_loops(inner, from, accumulators);
         }
-        if inner.iter().any(|l| is_reduced(&l)) {
+        if inner.iter().any(reduces) {
             for at in 0..l.len {
                 self.combine_loops(inner, from + at * step, accumulators);
             }
@@ -173,12 +171,18 @@ impl Task<'_> {
 /// The stride of a copy's destination; that of its source follows.
 const TO: usize = 0;
 
-fn is_reduced(l: &&Loop<2>) -> bool {
-    l.strides[OF_RESULT] == 0
+/// For each halving of a loop of `len` iterations, the number of those in the first half, and in
+/// the second, which may have one fewer.
+fn halves(len: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut left = len;
+    iter::from_fn(move || {
+        let (half, all) = (left.div_ceil(2), left);
+        left = half;
+        (all > 1).then_some((half, all - half))
+    })
 }
 
-/// The loops of a copy of the partial results of some rows, without gaps: those that are reduced,
-/// the rows, and those that are kept.
+/// The loops of a copy of the partial results of some rows. The copy has no gaps.
 struct Arranged {
     reduced: Loops<2>,
     rows: Loops<2>,
@@ -192,9 +196,9 @@ impl Arranged {
     /// Of `rows` rows, which are `step` partial results apart.
     fn of(second: &SecondStage, rows: usize, step: usize) -> Self {
         let row = Loop { len: rows, strides: [0, step as isize] };
-        let (in_row, kept) = dense(second.loops.iter().filter(|l| !is_reduced(l)), 1);
+        let (in_row, kept) = dense(second.loops.iter().filter(|l| !reduces(l)), 1);
         let (results, rows) = dense([row].iter(), in_row);
-        let (_, reduced) = dense(second.loops.iter().filter(is_reduced), results);
+        let (_, reduced) = dense(second.loops.iter().filter(|l| reduces(l)), results);
         Self { reduced, rows, kept, in_row, results }
     }
 
@@ -207,7 +211,8 @@ impl Arranged {
     }
 }
 
-/// Loops that write adjacent partial results, with as many `inside` of them; and their number.
+/// The loops of a copy that writes adjacent partial results, `inside` of them in each iteration of
+/// the innermost loop; and the number of all that it writes.
 fn dense<'l>(loops: impl Iterator<Item = &'l Loop<2>>, inside: usize) -> (usize, Loops<2>) {
     let (mut count, mut copied) = (inside, loops.copied().collect::<Loops<2>>());
     for l in copied.iter_mut().rev() {
