@@ -5,7 +5,7 @@
 //! reduced one, each of its iterations needs calls of its own, for a few partial results each. If
 //! there are many, the partial results are first copied to another order, the reduced loops
 //! outermost. Then one call combines those of all results, in the same pairs as before. Of 105
-//! random reductions in two stages, 13 take 0.56 to 0.9 of the time this way (Zen 4).
+//! random reductions in two stages, 12 take 0.56 to 0.9 of the time this way (Zen 4).
 
 use crate::{
     nest::{Loop, Loops},
