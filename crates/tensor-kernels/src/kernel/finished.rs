@@ -7,10 +7,11 @@ use pulp::NullaryFnOnce;
 
 use super::{
     finishes::Finishes,
+    indexed_block::IndexedBlock,
     isa::{Isa, Kernel, Vectorize},
     register_op::Finishing,
     staged_rows::StagedRows,
-    transpose_block::TransposeBlock,
+    transpose_block::{Distance, TransposeBlock},
     unit::Unit,
 };
 use crate::memory::Stores;
@@ -101,26 +102,12 @@ impl<I: Isa> Isa for Finished<'_, I> {
     #[inline(always)]
     unsafe fn transpose<L: Unit>(
         self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
-    ) {
-        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: this function's contract.
-        unsafe { self.finish::<L>(block, Stores::Plain) }
-    }
-
-    #[inline(always)]
-    unsafe fn transpose_far<L: Unit>(
-        self,
         src: (*const L, isize),
         dst: (*mut L, isize),
         extents: (usize, usize),
+        distance: Distance,
     ) {
-        let block = TransposeBlock { is_far: true, ..TransposeBlock::new(src, dst, extents) };
+        let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: this function's contract.
         unsafe { self.finish::<L>(block, Stores::Plain) }
     }
@@ -128,14 +115,11 @@ impl<I: Isa> Isa for Finished<'_, I> {
     #[inline(always)]
     unsafe fn transpose_stream<L: Unit>(
         self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
     ) {
-        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        let block = TransposeBlock::new(src, dst, extents);
         // SAFETY: this function's contract.
         unsafe { self.finish::<L>(block, Stores::NonTemporal) }
     }
@@ -145,11 +129,12 @@ impl<I: Isa> Isa for Finished<'_, I> {
         self,
         src: *const L,
         dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        distance: Distance,
     ) {
+        let block = IndexedBlock { src, dst, columns, rows, distance };
         // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
-        unsafe { self.isa.transpose_indexed_finished(src, dst, columns, rows, self.finishing) }
+        unsafe { self.isa.transpose_indexed_finished(block, self.finishing) }
     }
 
     #[inline(always)]

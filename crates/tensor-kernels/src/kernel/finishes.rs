@@ -2,8 +2,12 @@
 //! it in scratch; each with a portable default. Strides and steps are signed, and count elements.
 
 use super::{
-    indexed_block::IndexedBlock, portable, register_op::Finishing, staged_rows::StagedRows,
-    transpose_block::TransposeBlock, unit::Unit,
+    indexed_block::IndexedBlock,
+    portable,
+    register_op::Finishing,
+    staged_rows::StagedRows,
+    transpose_block::{Distance, TransposeBlock},
+    unit::Unit,
 };
 use crate::memory::Stores;
 
@@ -37,13 +41,9 @@ pub(crate) trait Finishes: Copy {
     #[inline(always)]
     unsafe fn transpose_indexed_finished<L: Unit>(
         self,
-        src: *const L,
-        dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
+        block: IndexedBlock<'_, L>,
         finishing: &Finishing,
     ) {
-        let block = IndexedBlock { src, dst, columns, rows };
         // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
         unsafe { portable::transpose_indexed_finished(block, finishing) }
     }
@@ -85,8 +85,9 @@ pub(crate) trait Finishes: Copy {
         finishing: &Finishing,
     ) {
         let _ = pending;
+        let block = IndexedBlock { src, dst, columns, rows, distance: Distance::Memory };
         // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
-        unsafe { self.transpose_indexed_finished(src, dst, columns, rows, finishing) }
+        unsafe { self.transpose_indexed_finished(block, finishing) }
     }
 
     /// [`Isa::flush`](super::Isa::flush) of floats as wide as `L`, on which an operation is

@@ -1,5 +1,7 @@
 //! The operands of a block whose rows and columns lie at offsets of tables.
 
+use super::transpose_block::Distance;
+
 /// A block of elements. Element (u, v) of the source lies `columns[u][1] + rows[v][1]` bytes from
 /// `src`; it is written `columns[u][0] + rows[v][0]` bytes from `dst`.
 ///
@@ -14,4 +16,9 @@ pub(crate) struct IndexedBlock<'t, L> {
     pub(super) columns: &'t [[isize; 2]],
     /// The offsets along `v` in destination and source.
     pub(super) rows: &'t [[isize; 2]],
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", target_arch = "aarch64")),
+        allow(dead_code, reason = "the portable kernels prefetch nothing")
+    )]
+    pub(super) distance: Distance,
 }

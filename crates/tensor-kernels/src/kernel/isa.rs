@@ -8,8 +8,12 @@ use super::finishes::Finishes;
 #[cfg(feature = "in-place")]
 use super::tile_exchange::TileExchange;
 use super::{
-    indexed_block::IndexedBlock, narrow_runs::NarrowRuns, portable, staged_rows::StagedRows,
-    transpose_block::TransposeBlock, unit::Unit,
+    indexed_block::IndexedBlock,
+    narrow_runs::NarrowRuns,
+    portable,
+    staged_rows::StagedRows,
+    transpose_block::{Distance, TransposeBlock},
+    unit::Unit,
 };
 #[cfg(feature = "elementwise")]
 use crate::math::{Baseline, FmaMode};
@@ -155,7 +159,8 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         unsafe { portable::scatter::<L>(src.cast(), dst.cast(), step * L::WIDTH as isize, len) }
     }
 
-    /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`.
+    /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`,
+    /// the extents. The operands lie at this distance.
     ///
     /// With a small `nu` this interleaves channel planes into pixels; with a small `nv` it
     /// separates pixels into channel planes.
@@ -166,32 +171,14 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     #[inline(always)]
     unsafe fn transpose<L: Unit>(
         self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
+        distance: Distance,
     ) {
-        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { portable::transpose::<L>(block) }
-    }
-
-    /// [`transpose`](Self::transpose) of a source that is read from memory, not from a cache.
-    ///
-    /// # Safety
-    ///
-    /// That of [`transpose`](Self::transpose).
-    #[inline(always)]
-    unsafe fn transpose_far<L: Unit>(
-        self,
-        (src, src_stride): (*const L, isize),
-        (dst, dst_stride): (*mut L, isize),
-        (nu, nv): (usize, usize),
-    ) {
-        // SAFETY: this function's contract.
-        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
     }
 
     /// The bytes of the registers with which [`exchange_tiles`](Self::exchange_tiles) works; 0 if
@@ -227,11 +214,11 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         self,
         src: *const L,
         dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        distance: Distance,
     ) {
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows }) }
+        unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows, distance }) }
     }
 
     /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the shuffles
@@ -308,15 +295,12 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     #[inline(always)]
     unsafe fn transpose_stream<L: Unit>(
         self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
     ) {
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+        unsafe { self.transpose(src, dst, extents, Distance::Memory) }
     }
 
     /// True if the level has [`Isa::transpose_stitched`].
@@ -341,15 +325,15 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     #[inline(always)]
     unsafe fn transpose_stitched<L: Unit>(
         self,
-        (src, src_stride): (*const L, isize),
-        (dst, dst_stride): (*mut L, isize),
-        (nu, nv): (usize, usize),
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
         pending: *mut u8,
         first: bool,
     ) {
         let _ = (pending, first);
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { self.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+        unsafe { self.transpose(src, dst, extents, Distance::Memory) }
     }
 
     /// Writes what [`Isa::transpose_stitched`] has left in `pending`. `dst` is the address of the
@@ -378,12 +362,12 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         self,
         src: *const L,
         dst: *mut L,
-        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        tables: (&[[isize; 2]], &[[isize; 2]]),
         pending: *mut u8,
     ) {
         let _ = pending;
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { self.transpose_indexed(src, dst, columns, rows) }
+        unsafe { self.transpose_indexed(src, dst, tables, Distance::Memory) }
     }
 
     /// Writes rows of columns from scratch to memory. Bytes that do not fill a line may stay in

@@ -1,6 +1,6 @@
 //! The operands of a transpose that keeps runs of a few bytes together.
 
-use super::transpose_block::TransposeBlock;
+use super::transpose_block::{Distance, TransposeBlock};
 use crate::{memory::LANE_BYTES, nest::Loop};
 
 /// The longest run that is transposed in registers: two make a lane.
@@ -55,12 +55,12 @@ impl NarrowRuns {
         dst: *mut u8,
         bytes: usize,
         loops: [Loop<2>; 2],
-        is_far: bool,
+        distance: Distance,
     ) -> Option<Self> {
         let [columns, rows] = transposed(loops, bytes, 1)?;
         let ([_, src_step], [dst_step, step]) = (columns.strides, rows.strides);
         let (nu, nv) = (columns.len, rows.len);
-        let block = TransposeBlock { src, src_step, dst, dst_step, nu, nv, is_far };
+        let block = TransposeBlock { src, src_step, dst, dst_step, nu, nv, distance };
         Some(Self { block, bytes, step })
     }
 }

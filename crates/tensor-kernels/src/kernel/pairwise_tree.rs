@@ -4,6 +4,7 @@
 use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
+    transpose_block::Distance,
     unit::Unit,
 };
 use crate::{exec::SimdLevel, reduction_order::TREE_LEAVES};
@@ -50,8 +51,9 @@ impl<L: Unit> Kernel for Transpose<L> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let step = TREE_LEAVES as isize;
+        let extents = (TREE_LEAVES, TREE_LEAVES);
         // SAFETY: the invariant: two arrays of `TREE_LEAVES` rows of `TREE_LEAVES` elements that do
         // not overlap.
-        unsafe { isa.transpose(self.from, step, self.to, step, TREE_LEAVES, TREE_LEAVES) };
+        unsafe { isa.transpose((self.from, step), (self.to, step), extents, Distance::FirstLevel) };
     }
 }

@@ -9,7 +9,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch};
+use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch, transpose_block::Distance};
 use crate::{
     memory::{CACHE_LINE, Stores},
     nest::Loop,
@@ -103,7 +103,8 @@ impl<I: Isa, const FAR: bool> NullaryFnOnce for NestedRuns<I, FAR> {
     #[inline(always)]
     fn call(self) {
         let Self { isa, src, dst, bytes, loops } = self;
-        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, FAR) {
+        let distance = if FAR { Distance::Memory } else { Distance::FirstLevel };
+        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, distance) {
             // SAFETY: the invariant, for the same runs.
             if unsafe { isa.transpose_narrow_runs(runs) } {
                 return;

@@ -17,16 +17,28 @@ pub(crate) struct TransposeBlock {
     pub(super) nu: usize,
     /// Source columns, destination rows.
     pub(super) nv: usize,
-    /// Is the source read from memory, not from a cache?
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
         allow(dead_code, reason = "the portable kernels read elements one by one")
     )]
-    pub(super) is_far: bool,
+    pub(super) distance: Distance,
+}
+
+/// How far the memory is from the CPU in which the operands of a transpose lie, which says what is
+/// prefetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Distance {
+    /// Both operands lie in the first-level cache.
+    FirstLevel,
+    /// Both lie in caches, or not all of them in the first level.
+    Cached,
+    /// The source is read from memory; the result is kept in a cache.
+    Memory,
 }
 
 impl TransposeBlock {
-    /// The block with the given pointers, strides in elements, and extents.
+    /// The block with the given pointers, strides in elements, and extents; for which nothing is
+    /// prefetched.
     #[inline(always)]
     pub(super) fn new<L: Unit>(
         (src, src_stride): (*const L, isize),
@@ -35,7 +47,8 @@ impl TransposeBlock {
     ) -> Self {
         let width = L::WIDTH as isize;
         let (src_step, dst_step) = (src_stride * width, dst_stride * width);
-        Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv, is_far: false }
+        let distance = Distance::FirstLevel;
+        Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv, distance }
     }
 
     /// The sub-block that starts at source row `u` and source column `v`, `nu` by `nv`.

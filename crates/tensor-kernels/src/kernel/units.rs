@@ -7,7 +7,7 @@ use pulp::NullaryFnOnce;
 
 #[cfg(feature = "in-place")]
 use super::tile_exchange::TileExchange;
-use super::{isa::Isa, staged_rows::StagedRows};
+use super::{isa::Isa, staged_rows::StagedRows, transpose_block::Distance};
 use crate::{
     memory::{LANE_BYTES, Stores},
     nest::Loop,
@@ -150,32 +150,13 @@ impl<I: Isa> Units<I> {
         self,
         src: Rows<*const u8>,
         dst: Rows<*mut u8>,
-        (nu, nv): (usize, usize),
-    ) {
-        of_width!(I, self.width, L => {
-            // SAFETY: this function's contract.
-            unsafe {
-                self.isa.transpose::<L>(src.0.cast(), src.1, dst.0.cast(), dst.1, nu, nv);
-            }
-        });
-    }
-
-    /// [`Isa::transpose_far`].
-    ///
-    /// # Safety
-    ///
-    /// That of [`Isa::transpose`].
-    #[inline(always)]
-    pub(crate) unsafe fn transpose_far(
-        self,
-        src: Rows<*const u8>,
-        dst: Rows<*mut u8>,
         extents: (usize, usize),
+        distance: Distance,
     ) {
         of_width!(I, self.width, L => {
             let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
             // SAFETY: this function's contract.
-            unsafe { self.isa.transpose_far::<L>(src, dst, extents) }
+            unsafe { self.isa.transpose::<L>(src, dst, extents, distance) }
         });
     }
 
@@ -203,13 +184,12 @@ impl<I: Isa> Units<I> {
         self,
         src: Rows<*const u8>,
         dst: Rows<*mut u8>,
-        (nu, nv): (usize, usize),
+        extents: (usize, usize),
     ) {
         of_width!(I, self.width, L => {
+            let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
             // SAFETY: this function's contract.
-            unsafe {
-                self.isa.transpose_stream::<L>(src.0.cast(), src.1, dst.0.cast(), dst.1, nu, nv);
-            }
+            unsafe { self.isa.transpose_stream::<L>(src, dst, extents) }
         });
     }
 
@@ -291,12 +271,12 @@ impl<I: Isa> Units<I> {
         self,
         src: *const u8,
         dst: *mut u8,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
+        tables: (&[[isize; 2]], &[[isize; 2]]),
+        distance: Distance,
     ) {
         of_width!(I, self.width, L => {
             // SAFETY: this function's contract.
-            unsafe { self.isa.transpose_indexed::<L>(src.cast(), dst.cast(), columns, rows) }
+            unsafe { self.isa.transpose_indexed::<L>(src.cast(), dst.cast(), tables, distance) }
         });
     }
 }

@@ -2,13 +2,13 @@
 //! are used.
 
 use crate::{
-    kernel::{Isa, Rows, Units, short_runs},
+    kernel::{Distance, Isa, Units, short_runs},
     nest::Loop,
     plan::Side,
 };
 
 /// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for `i < u.len` and `j < v.len`, in
-/// blocks of `block` units on each side. `is_far` says that the source is read from memory.
+/// blocks of `block` units on each side. The operands lie at a `distance`.
 ///
 /// # Safety
 /// M1, M2 and M3 for those elements.
@@ -19,40 +19,22 @@ pub(super) unsafe fn tile<I: Isa>(
     dst: *mut u8,
     (u, v): (Side, Side),
     block: usize,
-    is_far: bool,
+    distance: Distance,
 ) {
     if u.len.max(v.len) <= block {
         let (src, dst) = ((src, u.stride), (dst, v.stride));
         // SAFETY: M1 to M3 hold for all of the elements, by this function's contract.
-        return unsafe { transpose(units, src, dst, (u.len, v.len), is_far) };
+        return unsafe { units.transpose(src, dst, (u.len, v.len), distance) };
     }
     for j in (0..v.len).step_by(block) {
         for i in (0..u.len).step_by(block) {
             let src = src.wrapping_offset(units.bytes(i as isize * u.stride + j as isize));
             let dst = dst.wrapping_offset(units.bytes(j as isize * v.stride + i as isize));
+            let (src, dst) = ((src, u.stride), (dst, v.stride));
             let extents = (block.min(u.len - i), block.min(v.len - j));
             // SAFETY: M1 to M3 hold for the elements of a block, which ends where the two sides do.
-            unsafe { transpose(units, (src, u.stride), (dst, v.stride), extents, is_far) };
+            unsafe { units.transpose(src, dst, extents, distance) };
         }
-    }
-}
-
-/// # Safety
-/// M1, M2 and M3 for the elements.
-#[inline(always)]
-unsafe fn transpose<I: Isa>(
-    units: Units<I>,
-    src: Rows<*const u8>,
-    dst: Rows<*mut u8>,
-    extents: (usize, usize),
-    is_far: bool,
-) {
-    if is_far {
-        // SAFETY: this function's contract.
-        unsafe { units.transpose_far(src, dst, extents) }
-    } else {
-        // SAFETY: this function's contract.
-        unsafe { units.transpose(src, dst, extents) }
     }
 }
 

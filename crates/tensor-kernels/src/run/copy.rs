@@ -376,7 +376,7 @@ impl<I: Isa> NullaryFnOnce for GroupedTask<'_, I> {
             let (to, from) = (units.bytes(to), units.bytes(from));
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             // SAFETY: the invariant: M1 to M3 hold for the elements of one iteration.
-            unsafe { blocks.copy(units, src, dst) };
+            unsafe { blocks.copy(units, (src, dst), work.distance) };
         }
     }
 }
@@ -407,7 +407,7 @@ unsafe fn step<I: Isa>(
         Inner::Scatter { len, step } => unsafe { units.scatter_run(src, (dst, step), len) },
         // SAFETY: M1 to M3 hold for the elements of the step, which `u` and `v` describe.
         Inner::Tile { u, v, block } => unsafe {
-            blocked::tile(units, src, dst, (u, v), block, work.is_far);
+            blocked::tile(units, src, dst, (u, v), block, work.distance);
         },
         // SAFETY: M1 to M3 hold for the elements of the step, which the plan describes.
         Inner::Streamed(ref plan) => unsafe { stream::transpose(units, src, dst, plan, scratch) },

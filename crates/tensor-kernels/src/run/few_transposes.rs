@@ -2,7 +2,7 @@
 
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Isa, Kernel, Units},
+    kernel::{self, Distance, Isa, Kernel, Units},
     memory::LANE_BYTES,
     nest::Loop,
 };
@@ -70,7 +70,9 @@ impl Kernel for Task {
                 let src = (src.wrapping_offset(at(1)), src_stride);
                 let dst = (dst.wrapping_offset(at(0)), dst_stride);
                 // SAFETY: the invariant, for one iteration of the outer loops.
-                unsafe { units.transpose(src, dst, (columns.len, rows.len)) };
+                unsafe {
+                    units.transpose(src, dst, (columns.len, rows.len), Distance::FirstLevel);
+                };
             }
         }
     }

@@ -421,7 +421,7 @@ impl Kernel for Task<'_> {
             match work.inner {
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Tile { u, v, block } => unsafe {
-                    blocked::tile(units, src, dst, (u, v), block, work.is_far);
+                    blocked::tile(units, src, dst, (u, v), block, work.distance);
                 },
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Streamed(ref plan) => unsafe {

@@ -4,7 +4,7 @@ use smallvec::{Array, SmallVec};
 
 use super::{offsets, walk::starts};
 use crate::{
-    kernel::{Isa, Units, short_runs},
+    kernel::{Distance, Isa, Units, short_runs},
     nest::Loop,
     plan::{Group, Grouped, GroupedStep, rows_inside, split},
     tuning::MAX_GROUP_ITERATIONS,
@@ -96,12 +96,17 @@ impl<'t> Blocks<'t> {
         }
     }
 
-    /// Copies all blocks, by plain stores.
+    /// Copies all blocks, by plain stores. The operands lie at a `distance`.
     ///
     /// # Safety
     /// M1, M2 and M3 for the elements of the groups' loops.
     #[inline(always)]
-    pub(super) unsafe fn copy<I: Isa>(&self, units: Units<I>, src: *const u8, dst: *mut u8) {
+    pub(super) unsafe fn copy<I: Isa>(
+        &self,
+        units: Units<I>,
+        (src, dst): (*const u8, *mut u8),
+        distance: Distance,
+    ) {
         self.for_each(src, dst, |(src, dst), (columns, rows)| match self.step {
             // SAFETY: M1 to M3 hold for the runs of a block.
             GroupedStep::Runs { len } => unsafe {
@@ -113,7 +118,7 @@ impl<'t> Blocks<'t> {
             },
             // SAFETY: M1 to M3 hold for the elements of a block; by the plan `u` is adjacent in the
             // destination and `v` in the source.
-            _ => unsafe { units.transpose_indexed(src, dst, columns, rows) },
+            _ => unsafe { units.transpose_indexed(src, dst, (columns, rows), distance) },
         });
     }
 }

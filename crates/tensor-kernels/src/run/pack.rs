@@ -3,7 +3,7 @@
 use super::workspace::ScratchRows;
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Isa, Kernel, Unit, prefetch_bytes, short_fills, short_runs},
+    kernel::{self, Distance, Isa, Kernel, Unit, prefetch_bytes, short_fills, short_runs},
     memory::Stores,
     nest::Loop,
     plan::Extent,
@@ -146,10 +146,9 @@ impl<L: Unit> Kernel for Pack<L> {
             if self.follows_memory() {
                 return self.few_columns_at_a_time(isa);
             }
+            let (from, to) = ((from, column_stride), (to, pitch as isize));
             // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
-            return unsafe {
-                isa.transpose(from, column_stride, to, pitch as isize, columns, rows);
-            };
+            return unsafe { isa.transpose(from, to, (columns, rows), Distance::FirstLevel) };
         }
         let rows = Loop { len: rows, strides: [pitch as isize, row_stride] };
         // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
@@ -175,9 +174,9 @@ impl<L: Unit> Pack<L> {
             let column = |at: usize| from.wrapping_offset(column_stride * at as isize);
             let ahead = column(at + columns_ahead).min(column(at + columns_ahead + columns));
             prefetch_bytes(ahead.cast(), columns * step);
-            let (from, to, pitch) = (column(at), to.wrapping_add(at), pitch as isize);
+            let (from, to) = ((column(at), column_stride), (to.wrapping_add(at), pitch as isize));
             // SAFETY: the invariant of `Pack`, for some columns of the block.
-            unsafe { isa.transpose(from, column_stride, to, pitch, columns, extent.rows) };
+            unsafe { isa.transpose(from, to, (columns, extent.rows), Distance::FirstLevel) };
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::exec::Machine;
 #[cfg(feature = "elementwise")]
 use crate::tuning::{MIN_FINISHED_ROW_BYTES, MIN_FINISHED_ROWS, MIN_PACKED_FINISHED_ROWS};
 use crate::{
-    kernel::{Isa, Units, prefetch},
+    kernel::{Distance, Isa, Units, prefetch},
     memory::CACHE_LINE,
     plan::{Lines, Runs, Streamed},
     tuning::CHANNEL_LINES,
@@ -306,7 +306,14 @@ impl<I: Isa> Tiles<'_, I> {
             for j2 in j2..j2 + n2 {
                 let (src, dst) = (self.source(column, (j2, j)), self.destination(column, (j2, j)));
                 // SAFETY: M1 to M3 hold for a part of the elements.
-                unsafe { self.units.transpose_far((src, u.stride), (dst, v.stride), (nu, nv)) };
+                unsafe {
+                    self.units.transpose(
+                        (src, u.stride),
+                        (dst, v.stride),
+                        (nu, nv),
+                        Distance::Memory,
+                    );
+                };
             }
         });
     }
@@ -326,6 +333,8 @@ impl<I: Isa> Tiles<'_, I> {
         };
         let extents = (u.len - whole, nv);
         // SAFETY: M1 to M3 hold for the last columns of the rows.
-        unsafe { self.units.transpose_far((src, u.stride), (dst, v.stride), extents) };
+        unsafe {
+            self.units.transpose((src, u.stride), (dst, v.stride), extents, Distance::Memory);
+        };
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     exec::SimdLevel,
-    kernel::{FenceOnDrop, RowBlock},
+    kernel::{Distance, FenceOnDrop, RowBlock},
     nest::{Loop, Loops},
     plan::{Comparison, ElementwiseWork, Tile, Work},
     tuning::FULL_COMPARISON_BYTES,
@@ -131,7 +131,9 @@ impl<const N: usize> TilePlan<N> {
                 Loop { len: l.len, strides }
             });
             let mut copy = tile_plans::plan(of, work.widths[k], comparison, simd.vector_bytes());
-            copy.is_far = k > 0 && work.large;
+            if k > 0 && work.large {
+                copy.distance = Distance::Memory;
+            }
             for (row, &stride) in rows.iter_mut().zip(&dense) {
                 row.strides[k] = stride;
             }

@@ -12,9 +12,10 @@
 //! those of 4 and 8.
 
 use super::{
+    destination_ahead::{Ahead, DestinationAhead, NothingAhead},
     finish::Epilogue,
     register::{Registers, Vector},
-    transpose::{end_of_strip, sweep},
+    strips::{end_of_strip, sweep},
 };
 use crate::{
     kernel::{transpose_block::TransposeBlock, unit::Unit},
@@ -35,15 +36,38 @@ pub(super) unsafe fn cover<R: Registers, E: Epilogue>(
     stores: Stores,
     epilogue: E,
 ) {
+    match DestinationAhead::of_block::<R::Full, u8>(block, stores) {
+        // SAFETY: this function's contract.
+        None => unsafe { by_strips::<R, E, _>(isa, block, stores, epilogue, NothingAhead) },
+        // SAFETY: this function's contract.
+        Some(ahead) => unsafe { by_strips::<R, E, _>(isa, block, stores, epilogue, ahead) },
+    }
+}
+
+/// [`cover`] with what is prefetched of the destination.
+///
+/// # Safety
+///
+/// That of [`cover`].
+#[inline(always)]
+unsafe fn by_strips<R: Registers, E: Epilogue, A: Ahead>(
+    isa: R,
+    block: TransposeBlock,
+    stores: Stores,
+    epilogue: E,
+    ahead: A,
+) {
     let of_register = const { R::Full::LANES * u8::PER_LANE };
     let mut left = 0;
     while left < block.nv {
         let columns = (left, end_of_strip::<u8>(block, left));
         let mut u = 0;
         while u + of_register <= block.nu {
-            let rows = block.rows_from::<u8>(u);
+            let (rows, ahead) = (block.rows_from::<u8>(u), ahead.at_column(u));
             // SAFETY: `u + of_register <= nu`, and the columns are some of the block's.
-            unsafe { sweep::<R::Full, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) }
+            unsafe {
+                sweep::<R::Full, u8, E, A>(isa.into(), rows, columns, 1, stores, epilogue, ahead);
+            }
             u += of_register;
         }
         if u < block.nu {
@@ -73,22 +97,24 @@ unsafe fn last_rows<R: Registers, E: Epilogue>(
     let of_register = const { R::Full::LANES * u8::PER_LANE };
     let [of_half, of_lane] =
         const { [R::Half::LANES * u8::PER_LANE, R::Lane::LANES * u8::PER_LANE] };
-    let stores = Stores::Plain;
+    let (stores, ahead) = (Stores::Plain, NothingAhead);
     if block.nu - u > of_half + of_lane {
         let rows = block.rows_from::<u8>(block.nu - of_register);
         // SAFETY: these are the last rows of the block, as many as the tile has.
-        return unsafe { sweep::<R::Full, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) };
+        return unsafe {
+            sweep::<R::Full, u8, E, _>(isa.into(), rows, columns, 1, stores, epilogue, ahead);
+        };
     }
     if block.nu - u > of_lane {
         u = u.min(block.nu - of_half);
         let rows = block.rows_from::<u8>(u);
         // SAFETY: `u + of_half <= nu`.
-        unsafe { sweep::<R::Half, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) }
+        unsafe { sweep::<R::Half, u8, E, _>(isa.into(), rows, columns, 1, stores, epilogue, ahead) }
         u += of_half;
     }
     if u < block.nu {
         let rows = block.rows_from::<u8>(block.nu - of_lane);
         // SAFETY: these are the last rows of the block, as many as the tile has.
-        unsafe { sweep::<R::Lane, u8, E>(isa.into(), rows, columns, 1, stores, epilogue) }
+        unsafe { sweep::<R::Lane, u8, E, _>(isa.into(), rows, columns, 1, stores, epilogue, ahead) }
     }
 }

@@ -6,8 +6,12 @@ use super::{
 };
 use crate::{
     kernel::{
-        finishes::Finishes, indexed_block::IndexedBlock, register_op::Finishing,
-        staged_rows::StagedRows, transpose_block::TransposeBlock, unit::Unit,
+        finishes::Finishes,
+        indexed_block::IndexedBlock,
+        register_op::Finishing,
+        staged_rows::StagedRows,
+        transpose_block::{Distance, TransposeBlock},
+        unit::Unit,
     },
     memory::Stores,
 };
@@ -33,13 +37,9 @@ impl<R: Registers> Finishes for R {
     #[inline(always)]
     unsafe fn transpose_indexed_finished<L: Unit>(
         self,
-        src: *const L,
-        dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
+        block: IndexedBlock<'_, L>,
         finishing: &Finishing,
     ) {
-        let block = IndexedBlock { src, dst, columns, rows };
         // SAFETY: M1 to M3 and F1 hold for the elements of the block.
         unsafe { indexed::finished(self, block, finishing) }
     }
@@ -72,7 +72,8 @@ impl<R: Registers> Finishes for R {
         pending: *mut u8,
         finishing: &Finishing,
     ) {
-        let block = IndexedBlock { src, dst, columns, rows };
+        let distance = Distance::Memory;
+        let block = IndexedBlock { src, dst, columns, rows, distance };
         // SAFETY: `Isa::transpose_indexed_lines`'s contract and F1, for the same elements.
         unsafe { stitch_indexed::finished(self, block, pending, finishing) }
     }

@@ -9,6 +9,7 @@ use pulp::NullaryFnOnce;
 #[cfg(feature = "elementwise")]
 use super::finish::Several;
 use super::{
+    destination_ahead::{DestinationAhead, rows_at_once},
     finish::{Epilogue, Keep},
     register::{Computes, LANE_BYTES, Registers, Vector},
     source::Listed,
@@ -141,18 +142,31 @@ unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
     epilogue: E,
 ) {
     let tile_columns = V::LANES * L::PER_LANE;
-    let (last_u, last_v) = (block.columns.len() - tile_columns, block.rows.len() - L::PER_LANE);
+    let last_u = block.columns.len() - tile_columns;
+    let ahead = DestinationAhead::of_indexed::<V, L>(&block);
+    let part = if ahead.is_some() { const { rows_at_once::<L>() } } else { block.rows.len() };
+    let end_of_part = |from: usize| block.rows.len().min(from + part);
     let mut u = 0;
     loop {
         let columns = &block.columns[u..u + tile_columns];
-        let mut v = 0;
-        loop {
-            // SAFETY: `u <= last_u` and `v <= last_v`: the tile lies in the block.
-            unsafe { tile::<V, L, E>(token, &block, columns, v, epilogue) }
-            if v >= last_v {
-                break;
+        let dst = block.dst.cast::<u8>().wrapping_offset(columns[0][0]);
+        let mut from = 0;
+        while from < block.rows.len() {
+            let to = end_of_part(from);
+            if let Some(ahead) = ahead {
+                ahead.prefetch_indexed(dst, &block.rows[to..end_of_part(to)]);
             }
-            v = (v + L::PER_LANE).min(last_v);
+            let last_v = to - L::PER_LANE;
+            let mut v = from.min(last_v);
+            loop {
+                // SAFETY: `u <= last_u` and `v + PER_LANE <= to`: the tile lies in the block.
+                unsafe { tile::<V, L, E>(token, &block, columns, v, epilogue) }
+                if v >= last_v {
+                    break;
+                }
+                v = (v + L::PER_LANE).min(last_v);
+            }
+            from = to;
         }
         if u >= last_u {
             break;

@@ -18,7 +18,11 @@ use super::{
     unroll::unrolled,
 };
 use crate::{
-    kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
+    kernel::{
+        portable,
+        transpose_block::{Distance, TransposeBlock},
+        unit::Unit,
+    },
     memory::Stores,
 };
 
@@ -166,7 +170,7 @@ impl<L: Unit, const PLANES: usize, const DESCENDING: bool> InterleaveTable<L, PL
 unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     let row = block.nu * L::WIDTH;
     let columns = block.nv.saturating_sub((LANE_BYTES - row).div_ceil(row));
-    let v = match block.is_far {
+    let v = match block.distance == Distance::Memory {
         // A lane of each row at a time, see `few_rows`.
         true => 0,
         // SAFETY: a lane from the start of each of these columns' rows on lies inside the block.

@@ -14,8 +14,12 @@ use crate::kernel::tile_exchange::TileExchange;
 use crate::math::Fused;
 use crate::{
     kernel::{
-        indexed_block::IndexedBlock, isa::Isa, narrow_runs::NarrowRuns, staged_rows::StagedRows,
-        transpose_block::TransposeBlock, unit::Unit,
+        indexed_block::IndexedBlock,
+        isa::Isa,
+        narrow_runs::NarrowRuns,
+        staged_rows::StagedRows,
+        transpose_block::{Distance, TransposeBlock},
+        unit::Unit,
     },
     lane_shuffles::LaneShuffles,
     memory::Stores,
@@ -78,7 +82,8 @@ impl<R: Registers> Isa for R {
         (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
         pending: *mut u8,
     ) {
-        let block = IndexedBlock { src, dst, columns, rows };
+        let distance = Distance::Memory;
+        let block = IndexedBlock { src, dst, columns, rows, distance };
         // SAFETY: `Isa::transpose_indexed_lines`'s contract, for the same elements.
         unsafe { stitch_indexed::copy(self, block, pending) }
     }
@@ -143,26 +148,12 @@ impl<R: Registers> Isa for R {
     #[inline(always)]
     unsafe fn transpose<L: Unit>(
         self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
-    ) {
-        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
-        // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
-        unsafe { transpose::plain::<R, L>(self, block) }
-    }
-
-    #[inline(always)]
-    unsafe fn transpose_far<L: Unit>(
-        self,
         src: (*const L, isize),
         dst: (*mut L, isize),
         extents: (usize, usize),
+        distance: Distance,
     ) {
-        let block = TransposeBlock { is_far: true, ..TransposeBlock::new(src, dst, extents) };
+        let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { transpose::plain::<R, L>(self, block) }
     }
@@ -183,11 +174,11 @@ impl<R: Registers> Isa for R {
         self,
         src: *const L,
         dst: *mut L,
-        columns: &[[isize; 2]],
-        rows: &[[isize; 2]],
+        (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
+        distance: Distance,
     ) {
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
-        unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows }) }
+        unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows, distance }) }
     }
 
     #[inline(always)]
@@ -232,14 +223,11 @@ impl<R: Registers> Isa for R {
     #[inline(always)]
     unsafe fn transpose_stream<L: Unit>(
         self,
-        src: *const L,
-        src_stride: isize,
-        dst: *mut L,
-        dst_stride: isize,
-        nu: usize,
-        nv: usize,
+        src: (*const L, isize),
+        dst: (*mut L, isize),
+        extents: (usize, usize),
     ) {
-        let block = TransposeBlock::new((src, src_stride), (dst, dst_stride), (nu, nv));
+        let block = TransposeBlock::new(src, dst, extents);
         // SAFETY: M1 to M3 hold for the block; the kernel finds the whole lines itself (M4).
         unsafe { transpose::streamed::<R, L>(self, block) }
     }

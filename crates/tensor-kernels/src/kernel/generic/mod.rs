@@ -4,6 +4,7 @@
 pub(super) mod across_lanes;
 mod byte_tiles;
 mod copy;
+mod destination_ahead;
 #[cfg(feature = "in-place")]
 mod exchange;
 mod few_rows;
@@ -28,6 +29,7 @@ mod source;
 mod source_ahead;
 mod stitch;
 mod stitch_indexed;
+mod strips;
 mod tiles_apart;
 mod transpose;
 mod unroll;

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     kernel::{
-        narrow_runs::NarrowRuns, prefetch::prefetch, transpose_block::TransposeBlock, unit::Unit,
+        narrow_runs::NarrowRuns,
+        prefetch::prefetch,
+        transpose_block::{Distance, TransposeBlock},
+        unit::Unit,
     },
     tuning::PREFETCHED_RUN_BYTES,
 };
@@ -115,7 +118,7 @@ unsafe fn tiles<V: Vector, L: Unit>(token: V::Token, runs: NarrowRuns, shuffles:
     while u < block.nu {
         u = u.min(block.nu - tile);
         let src = block.src.wrapping_offset(u as isize * block.src_step);
-        if block.is_far {
+        if block.distance == Distance::Memory {
             for i in 0..tile as isize {
                 prefetch(src.wrapping_offset(i * block.src_step + ahead));
             }

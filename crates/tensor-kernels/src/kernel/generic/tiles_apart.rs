@@ -33,13 +33,17 @@
 //!   1.12 of the time.
 
 use super::{
+    destination_ahead::{Ahead, DestinationAhead},
     finish::Epilogue,
     register::{Computes, LANE_BYTES, Registers, Vector},
     source::Strided,
     unroll::unrolled,
 };
 use crate::{
-    kernel::{transpose_block::TransposeBlock, unit::Unit},
+    kernel::{
+        transpose_block::{Distance, TransposeBlock},
+        unit::Unit,
+    },
     memory::{CACHE_LINE, Stores},
 };
 
@@ -77,7 +81,7 @@ pub(super) fn suits<R: Registers, L: Unit>(block: TransposeBlock, stores: Stores
     let lanes = const { lanes_at_once::<R::Full, L>() };
     lanes >= 2
         && stores != Stores::NonTemporal
-        && !block.is_far
+        && block.distance != Distance::Memory
         && block.nv >= lanes * L::PER_LANE
         && shares_low_bits::<L>(block)
 }
@@ -108,6 +112,7 @@ pub(super) unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
     let (tile_rows, tile_columns) = (V::LANES * L::PER_LANE, lanes * L::PER_LANE);
     let (last_u, last_v) = (block.nu - tile_rows, block.nv - tile_columns);
     let count = block.nv.div_ceil(tile_columns);
+    let ahead = DestinationAhead::of_block::<V, L>(block, Stores::Plain);
     let (step, span) = (APART_BYTES / (lanes * LANE_BYTES), SPAN_BYTES / (lanes * LANE_BYTES));
     for u in (0..block.nu).step_by(tile_rows) {
         let rows = block.rows_from::<L>(u.min(last_u));
@@ -117,6 +122,10 @@ pub(super) unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
             for turn in (0..step).rev() {
                 for nth in (start + turn..end).step_by(step) {
                     let v = (nth * tile_columns).min(last_v);
+                    if let Some(ahead) = ahead {
+                        let next = ((nth + step) * tile_columns).min(last_v);
+                        ahead.at_column(u).prefetch(rows, next, tile_columns);
+                    }
                     // SAFETY: `u + tile_rows <= nu` and `v + tile_columns <= nv`.
                     unsafe { tile::<V, L, E>(token, rows.columns_from::<L>(v), epilogue) }
                 }

@@ -11,8 +11,7 @@
 //! bytes.
 //!
 //! 1. *Tiles*, where both extents hold one. The last tile of a row or column overlaps the one
-//!    before, so there is no remainder; see also [`byte_tiles`]. [`STRIP_BYTES`] and
-//!    [`STRIP_COLUMNS`] limit how far a sweep along the source goes.
+//!    before, so there is no remainder; see [`strips`] and [`byte_tiles`].
 //! 2. *Fewer source rows than a register has elements*: [`few_rows`].
 //! 3. *Source rows shorter than a lane*: [`gather`].
 //! 4. *Destination rows shorter than a lane*: [`interleave`].
@@ -24,8 +23,9 @@
 //!   elements. Their source lines are then fetched once per lane, and with strides that are powers
 //!   of two they compete for one cache set.
 //! - In a cache, prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row,
-//!   or the destination lines of the next tiles: no gain or a loss. From memory it pays: see
-//!   [`source_ahead`](super::source_ahead).
+//!   or the destination lines of the next tiles: no gain or a loss (before Emerald Rapids was
+//!   measured). It pays from memory, see [`source_ahead`](super::source_ahead), and where stores
+//!   lie across two lines, see [`destination_ahead`](super::destination_ahead).
 //! - The loop over small blocks inside the kernel: the compiler keeps a pointer for every address
 //!   of every path, and advances all of them in each iteration.
 //! - Destination lines in two halves, one per 256-bit tile: half the speed as soon as a block
@@ -41,31 +41,22 @@ use super::{
     byte_tiles, copy, few_rows,
     finish::{Epilogue, Keep},
     gather, interleave,
-    register::{Computes, Registers, Vector},
-    source::Strided,
-    source_ahead::{is_prefetched, prefetch_distance, prefetch_source},
-    tiles_apart,
-    unroll::unrolled,
+    register::{Registers, Vector},
+    strips, tiles_apart,
 };
 #[cfg(feature = "elementwise")]
 use crate::kernel::register_op::Finishing;
 #[cfg(feature = "elementwise")]
 use crate::tuning::FINISHED_ALONG_ROWS_REGISTERS;
 use crate::{
-    kernel::{portable, transpose_block::TransposeBlock, unit::Unit},
+    kernel::{
+        portable,
+        transpose_block::{Distance, TransposeBlock},
+        unit::Unit,
+    },
     memory::{CACHE_LINE, Stores},
-    tuning::{STRIP_BYTES, STRIP_COLUMNS, pays_by_lanes},
+    tuning::pays_by_lanes,
 };
-
-/// Lanes that a tile reads of each row, for elements of `width` bytes. A lane of wide elements
-/// needs few registers, and reading a whole line of a row at once avoids fetching it twice.
-const fn lanes_per_tile(width: usize) -> usize {
-    match width {
-        1 | 2 => 1,
-        4 | 8 => 2,
-        _ => 4,
-    }
-}
 
 /// The transpose of a block. A function of its own, as it is too large to be inlined at every call
 /// site.
@@ -279,10 +270,10 @@ unsafe fn tiles<R: Registers, L: Unit, E: Epilogue>(
         unsafe { wide_tiles::<R, L, E>(isa, block, stores, epilogue) }
     } else if block.nu >= R::Half::LANES * L::PER_LANE {
         // SAFETY: the extents hold a half register by a lane.
-        unsafe { cover::<R::Half, L, E>(isa.into(), block, 1, Stores::Plain, epilogue) }
+        unsafe { strips::cover::<R::Half, L, E>(isa.into(), block, 1, Stores::Plain, epilogue) }
     } else {
         // SAFETY: the extents hold a lane by a lane.
-        unsafe { cover::<R::Lane, L, E>(isa.into(), block, 1, Stores::Plain, epilogue) }
+        unsafe { strips::cover::<R::Lane, L, E>(isa.into(), block, 1, Stores::Plain, epilogue) }
     }
 }
 
@@ -292,7 +283,7 @@ unsafe fn tiles<R: Registers, L: Unit, E: Epilogue>(
 #[inline(always)]
 fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
     let register = const { R::Native::LANES * L::PER_LANE };
-    !block.is_far
+    block.distance != Distance::Memory
         && may_read_along_rows::<R, L>(block)
         && pays_by_lanes((block.nu, L::PER_LANE), (block.nv, register))
 }
@@ -321,7 +312,7 @@ unsafe fn wide_tiles<R: Registers, L: Unit, E: Epilogue>(
     stores: Stores,
     epilogue: E,
 ) {
-    let together = lanes_per_tile(L::WIDTH);
+    let together = strips::lanes_per_tile(L::WIDTH);
     if tiles_apart::suits::<R, L>(block, stores) {
         // SAFETY: this function's contract; the extents hold a register.
         unsafe { tiles_apart::cover::<R::Full, L, E>(isa.into(), block, epilogue) }
@@ -330,106 +321,9 @@ unsafe fn wide_tiles<R: Registers, L: Unit, E: Epilogue>(
         unsafe { byte_tiles::cover::<R, E>(isa, block, stores, epilogue) }
     } else if block.nv >= together * L::PER_LANE {
         // SAFETY: the extents hold a register by `together` lanes.
-        unsafe { cover::<R::Full, L, E>(isa.into(), block, together, stores, epilogue) }
+        unsafe { strips::cover::<R::Full, L, E>(isa.into(), block, together, stores, epilogue) }
     } else {
         // SAFETY: the extents hold a register by a lane.
-        unsafe { cover::<R::Full, L, E>(isa.into(), block, 1, stores, epilogue) }
+        unsafe { strips::cover::<R::Full, L, E>(isa.into(), block, 1, stores, epilogue) }
     }
-}
-
-/// Covers the block with tiles, strip by strip. Within a strip it sweeps along each group of source
-/// rows.
-///
-/// # Safety
-///
-/// That of [`transpose`]; the extents hold a tile of `V::LANES` by `lanes`, counted in lanes.
-#[inline(always)]
-unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
-    token: V::Token,
-    block: TransposeBlock,
-    lanes: usize,
-    stores: Stores,
-    epilogue: E,
-) {
-    let tile_rows = V::LANES * L::PER_LANE;
-    let mut left = 0;
-    while left < block.nv {
-        let right = end_of_strip::<L>(block, left);
-        let mut u = 0;
-        loop {
-            // SAFETY: `u + tile_rows <= nu` and `right <= nv`.
-            unsafe {
-                let rows = block.rows_from::<L>(u);
-                sweep::<V, L, E>(token, rows, (left, right), lanes, stores, epilogue);
-            }
-            if u + tile_rows >= block.nu {
-                break;
-            }
-            u = (u + tile_rows).min(block.nu - tile_rows);
-        }
-        left = right;
-    }
-}
-
-/// Where a strip ends that begins with column `left`.
-#[inline(always)]
-pub(super) fn end_of_strip<L: Unit>(block: TransposeBlock, left: usize) -> usize {
-    block.nv.min(left + STRIP_COLUMNS.min(STRIP_BYTES / L::WIDTH))
-}
-
-/// The tiles from column `left` to column `right`; the last one overlaps the one before.
-///
-/// # Safety
-///
-/// That of [`cover`], and `right <= nv`.
-#[inline(always)]
-pub(super) unsafe fn sweep<V: Computes, L: Unit, E: Epilogue>(
-    token: V::Token,
-    block: TransposeBlock,
-    (left, right): (usize, usize),
-    lanes: usize,
-    stores: Stores,
-    epilogue: E,
-) {
-    let tile_columns = lanes * L::PER_LANE;
-    let last = right - tile_columns;
-    let is_prefetched = const { E::PREFETCHES } && is_prefetched::<L>(block, stores);
-    let distance = prefetch_distance::<L>(block);
-    let mut v = left.min(last);
-    loop {
-        if is_prefetched {
-            prefetch_source::<L>(block, v, tile_columns, distance);
-        }
-        // SAFETY: `v + tile_columns <= nv`.
-        unsafe { tile::<V, L, E>(token, block.columns_from::<L>(v), lanes, stores, epilogue) }
-        if v >= last {
-            break;
-        }
-        v = (v + tile_columns).min(last);
-    }
-}
-
-/// One tile: `V::LANES * PER_LANE` source rows by `lanes` lanes.
-///
-/// # Safety
-///
-/// That of [`cover`].
-#[cfg_attr(any(not(debug_assertions), tensor_optimized), inline(always))]
-unsafe fn tile<V: Computes, L: Unit, E: Epilogue>(
-    token: V::Token,
-    block: TransposeBlock,
-    lanes: usize,
-    stores: Stores,
-    epilogue: E,
-) {
-    unrolled!(p in 0..lanes_per_tile(L::WIDTH), 4 => if p < lanes {
-        let part = block.columns_from::<L>(p * L::PER_LANE);
-        let source = (Strided(part.src_step), part.src);
-        // SAFETY: M1 holds: the source rows have `lanes` lanes. F1 holds for the block.
-        let columns = unsafe { epilogue.load::<V, L>(token, source, |i| part.dst_row(i), None) };
-        unrolled!(i in 0..L::PER_LANE, 16 => {
-            // SAFETY: M2 holds: the destination rows have room for a register; M4 if streamed.
-            unsafe { columns[i].put(part.dst_row(i), stores) }
-        });
-    });
 }

@@ -1,6 +1,6 @@
 //! Blocks whose rows and columns lie at offsets of tables.
 
-use super::{Isa, Kernel, Line, Unit, check_moves, dispatch, extents, short_runs};
+use super::{Distance, Isa, Kernel, Line, Unit, check_moves, dispatch, extents, short_runs};
 use crate::memory::{CACHE_LINE, LANE_BYTES};
 
 /// A block: offsets of its columns and rows in destination and source, in elements, and the
@@ -48,7 +48,9 @@ impl<L: Unit> Kernel for Call<'_, L> {
         let (src, dst) = (self.src, self.dst);
         match self.block.step {
             // SAFETY: `check` allocates what the block's moves reach, M1, M2, M3.
-            Step::Transpose => unsafe { isa.transpose_indexed(src, dst, &columns, &rows) },
+            Step::Transpose => unsafe {
+                isa.transpose_indexed(src, dst, (&columns, &rows), Distance::Cached);
+            },
             Step::IndexedLines if I::STITCHES_LINES => {
                 let mut pending = vec![Line([0xEE; CACHE_LINE]); rows.len()];
                 let pending = pending.as_mut_ptr().cast();
@@ -58,7 +60,9 @@ impl<L: Unit> Kernel for Call<'_, L> {
                 isa.fence();
             }
             // SAFETY: as above.
-            Step::IndexedLines => unsafe { isa.transpose_indexed(src, dst, &columns, &rows) },
+            Step::IndexedLines => unsafe {
+                isa.transpose_indexed(src, dst, (&columns, &rows), Distance::Cached);
+            },
             // SAFETY: as above.
             Step::Runs => unsafe {
                 let len = self.block.run * L::WIDTH;
@@ -155,6 +159,19 @@ fn columns_of_an_indexed_transpose_may_start_behind_offset_0() {
         let block = Block {
             columns: (0..nu).map(|u| [u + 7, u * nv]).collect(),
             rows: (0..nv).map(|v| [v * 100 - 7, v]).collect(),
+            run: 1,
+            step: Step::Transpose,
+        };
+        check_every_width(&block);
+    }
+}
+
+#[test]
+fn indexed_transposes_to_rows_far_apart_whose_lines_are_prefetched() {
+    for (nu, nv) in [(64, 9), (70, 33), (129, 16), (67, 130)] {
+        let block = Block {
+            columns: (0..nu).map(|u| [u, u * nv]).collect(),
+            rows: (0..nv).map(|v| [v * 3077 - v % 3, v]).collect(),
             run: 1,
             step: Step::Transpose,
         };

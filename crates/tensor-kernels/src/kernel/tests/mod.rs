@@ -19,7 +19,7 @@ mod transposes;
 
 use std::fmt::Debug;
 
-use super::{Isa, Kernel, Unit, dispatch, short_fills, short_runs};
+use super::{Distance, Isa, Kernel, Unit, dispatch, short_fills, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},
@@ -46,11 +46,12 @@ enum Job {
         step: isize,
         len: usize,
     },
-    TransposeFar {
+    TransposeAt {
         src_stride: isize,
         dst_stride: isize,
         nu: usize,
         nv: usize,
+        distance: Distance,
     },
     Transpose {
         src_stride: isize,
@@ -113,7 +114,7 @@ impl Job {
                 .map(|(r, i)| (r * len as isize + i, r * dst_stride + i))
                 .collect(),
             Self::Stitch { src_stride, dst_stride, nu, nv }
-            | Self::TransposeFar { src_stride, dst_stride, nu, nv }
+            | Self::TransposeAt { src_stride, dst_stride, nu, nv, .. }
             | Self::Transpose { src_stride, dst_stride, nu, nv, .. } => (0..nu as isize)
                 .flat_map(|u| (0..nv as isize).map(move |v| (u, v)))
                 .map(|(u, v)| (u * src_stride + v, v * dst_stride + u))
@@ -152,15 +153,24 @@ impl<L: Unit> Kernel for Call<L> {
             Job::Scatter { step, len } => unsafe { isa.scatter_run(src, dst, step, len) },
             Job::Transpose { src_stride, dst_stride, nu, nv, stores: Stores::NonTemporal } => {
                 // SAFETY: as above.
-                unsafe { isa.transpose_stream(src, src_stride, dst, dst_stride, nu, nv) }
+                unsafe { isa.transpose_stream((src, src_stride), (dst, dst_stride), (nu, nv)) }
             }
             Job::Transpose { src_stride, dst_stride, nu, nv, stores: _ } => {
                 // SAFETY: as above.
-                unsafe { isa.transpose(src, src_stride, dst, dst_stride, nu, nv) }
+                unsafe {
+                    isa.transpose(
+                        (src, src_stride),
+                        (dst, dst_stride),
+                        (nu, nv),
+                        Distance::FirstLevel,
+                    );
+                }
             }
-            Job::TransposeFar { src_stride, dst_stride, nu, nv } => {
+            Job::TransposeAt { src_stride, dst_stride, nu, nv, distance } => {
                 // SAFETY: as above.
-                unsafe { isa.transpose_far((src, src_stride), (dst, dst_stride), (nu, nv)) }
+                unsafe {
+                    isa.transpose((src, src_stride), (dst, dst_stride), (nu, nv), distance);
+                }
             }
             Job::Stitch { src_stride, dst_stride, nu, nv } if I::STITCHES_LINES => {
                 let mut pending = vec![Line([0xEE; CACHE_LINE]); nv];
@@ -189,11 +199,18 @@ impl<L: Unit> Kernel for Call<L> {
                 // SAFETY: as above.
                 unsafe { isa.finish_stitched(dst.cast(), step, nv, pending) }
                 // SAFETY: as above.
-                unsafe { isa.transpose(src, src_stride, dst, dst_stride, last, nv) }
+                unsafe {
+                    isa.transpose(
+                        (src, src_stride),
+                        (dst, dst_stride),
+                        (last, nv),
+                        Distance::FirstLevel,
+                    );
+                }
             }
             // SAFETY: as above.
             Job::Stitch { src_stride, dst_stride, nu, nv } => unsafe {
-                isa.transpose(src, src_stride, dst, dst_stride, nu, nv);
+                isa.transpose((src, src_stride), (dst, dst_stride), (nu, nv), Distance::FirstLevel);
             },
             Job::Runs { src_stride, dst_stride, len, count } => {
                 let runs = Loop { len: count, strides: [dst_stride, src_stride] };

@@ -10,7 +10,9 @@ fn check_transposes<L: Unit>(strides: impl Fn(usize, usize) -> (isize, isize)) {
             let stores = Stores::Plain;
             let skew = (nu + nv) % 2;
             check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
-            check::<L>(Job::TransposeFar { src_stride, dst_stride, nu, nv }, skew);
+            for distance in [Distance::Cached, Distance::Memory] {
+                check::<L>(Job::TransposeAt { src_stride, dst_stride, nu, nv, distance }, skew);
+            }
         }
     }
 }
@@ -31,6 +33,23 @@ fn transposes_without_gaps() {
 #[test]
 fn transposes_with_gaps_that_stay_untouched() {
     check_transposes_of_all_widths(|nu, nv| (nv as isize + 5, nu as isize + 3));
+}
+
+#[test]
+fn transposes_to_rows_far_apart_whose_lines_are_prefetched() {
+    fn check_width<L: Unit>() {
+        let extents = [(64, 9), (65, 16), (129, 17), (200, 127), (67, 130)];
+        for (at, (nu, nv)) in extents.into_iter().enumerate() {
+            let (src_stride, distance) = (nv as isize, Distance::Cached);
+            let dst_stride = (nu.max(3077 / L::WIDTH) + at) as isize;
+            check::<L>(Job::TransposeAt { src_stride, dst_stride, nu, nv, distance }, at);
+        }
+    }
+    check_width::<u8>();
+    check_width::<u16>();
+    check_width::<u32>();
+    check_width::<u64>();
+    check_width::<u128>();
 }
 
 #[test]

@@ -40,7 +40,7 @@ use tensor_core::{Layout, sort::sort_by};
 use super::fmt_loops;
 use crate::{
     exec::Machine,
-    kernel::narrow_runs,
+    kernel::{Distance, narrow_runs},
     memory::Stores,
     nest::{Loop, Loops, NestBuilder, with_nest},
 };
@@ -106,9 +106,9 @@ pub(crate) struct Work {
     pub(crate) inner: Inner,
     /// The kind of stores.
     pub(crate) stores: Stores,
-    /// Is the source read from memory, and the result kept in a cache? Set for the tiles of large
-    /// operations; what is streamed is known to be so.
-    pub(crate) is_far: bool,
+    /// Where the operands lie. In memory if this is a tile of a large operation; what is streamed
+    /// is known to be so.
+    pub(crate) distance: Distance,
     /// What is done with the results when all have been copied: see
     /// [`repetitions`](Self::repetitions). The loops above are those of one iteration then.
     pub(crate) repeats: Option<Repeats>,
@@ -193,7 +193,7 @@ impl Work {
             outer,
             inner,
             stores: Stores::Plain,
-            is_far: false,
+            distance: Distance::Cached,
             repeats: None,
             path: strategies::NOTHING,
         }
@@ -208,6 +208,7 @@ impl Work {
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
             self.choose(builder, width, machine);
+            self.distance = distance(bytes, machine);
         });
     }
 
@@ -238,6 +239,7 @@ impl Work {
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
             candidates::visit(builder, width, machine, &mut |work| {
+                let work = Self { distance: distance(bytes, machine), ..work };
                 if !found.iter().any(|(other, _)| *other == work) {
                     let ns = work.predicted_ns(machine);
                     found.push((work, ns));
@@ -255,6 +257,14 @@ impl Work {
             Inner::Grouped(groups) => groups.scratch_bytes(&self.outer, self.unit),
             _ => 0,
         }
+    }
+}
+
+/// Where the operands of a copy lie that writes this many bytes.
+fn distance(bytes: usize, machine: &Machine) -> Distance {
+    match bytes.saturating_mul(2) <= machine.l1 {
+        true => Distance::FirstLevel,
+        false => Distance::Cached,
     }
 }
 

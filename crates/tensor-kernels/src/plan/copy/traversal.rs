@@ -11,6 +11,7 @@ use super::{
     source_order, source_tile,
 };
 use crate::{
+    kernel::Distance,
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{Group, split},
@@ -52,7 +53,8 @@ impl Traversal {
             Inner::Tile { u, v, block } => {
                 let (nu, nv) = (u.len.min(block), v.len.min(block));
                 let tile = tile_of(nu, nv, LANE_BYTES / work.unit, vector / work.unit);
-                let whole = (!work.is_far && tile.1 > LANE_BYTES / work.unit).then_some(nu);
+                let is_far = work.distance == Distance::Memory;
+                let whole = (!is_far && tile.1 > LANE_BYTES / work.unit).then_some(nu);
                 inside.tile((u, v), block, CACHE_LINE / work.unit, whole);
             }
             Inner::Streamed(plan) => inside.sweep(&plan, CACHE_LINE / work.unit),

@@ -2,7 +2,7 @@
 
 use super::{Pair, Tiles};
 use crate::{
-    kernel::{Isa, Rows, StagedRows, Units, short_runs},
+    kernel::{Distance, Isa, Rows, StagedRows, Units, short_runs},
     memory::{CACHE_LINE, FIRST_LEVEL_WAY, Stores},
     nest::Loop,
     plan::{Lines, Runs, StreamScratch, Streamed},
@@ -136,7 +136,10 @@ impl<'a, I: Isa> Tiles<'a, I> {
         // SAFETY: this function's contract; the buffer overlaps no source.
         unsafe { self.units.copy_rows((src, self.plan.u.stride), place, extents) };
         // SAFETY: this function's contract; the rows of the buffer have been written.
-        unsafe { self.units.transpose((place.0.cast_const(), place.1), scratch, extents) };
+        unsafe {
+            let place = (place.0.cast_const(), place.1);
+            self.units.transpose(place, scratch, extents, Distance::FirstLevel);
+        };
     }
 
     /// Transposes `nu` columns of `nv` rows, units or runs, to rows that are `step` units apart.
@@ -148,7 +151,9 @@ impl<'a, I: Isa> Tiles<'a, I> {
         let Streamed { u, runs, .. } = *self.plan;
         if runs == Runs::UNITS {
             // SAFETY: this function's contract.
-            return unsafe { self.units.transpose_far((src, u.stride), (dst, step), (nu, nv)) };
+            return unsafe {
+                self.units.transpose((src, u.stride), (dst, step), (nu, nv), Distance::Memory);
+            };
         }
         let columns = Loop { len: nu, strides: [runs.len as isize, u.stride] };
         let rows = Loop { len: nv, strides: [step, runs.step] };
