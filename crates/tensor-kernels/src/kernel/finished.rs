@@ -107,6 +107,7 @@ impl<I: Isa> Isa for Finished<'_, I> {
         extents: (usize, usize),
         distance: Distance,
     ) {
+        let distance = distance.max(self.finishing.distance);
         let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: this function's contract.
         unsafe { self.finish::<L>(block, Stores::Plain) }
@@ -132,6 +133,7 @@ impl<I: Isa> Isa for Finished<'_, I> {
         (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
         distance: Distance,
     ) {
+        let distance = distance.max(self.finishing.distance);
         let block = IndexedBlock { src, dst, columns, rows, distance };
         // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
         unsafe { self.isa.transpose_indexed_finished(block, self.finishing) }

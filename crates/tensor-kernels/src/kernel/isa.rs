@@ -93,6 +93,18 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         unsafe { portable::run(src, dst, len) }
     }
 
+    /// Copies adjacent bytes, more than a cache line: all but the first and the last line by stores
+    /// of whole lines, which a cache beyond the first level takes sooner.
+    ///
+    /// # Safety
+    ///
+    /// M1, M2, M3 for the bytes.
+    #[inline(always)]
+    unsafe fn run_by_lines(self, src: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: M1 to M3 hold for the same bytes, by this function's contract.
+        unsafe { portable::run(src, dst, bytes) }
+    }
+
     /// Writes `value` to `len` adjacent elements.
     ///
     /// # Safety

@@ -7,6 +7,7 @@
 
 use bytemuck::Pod;
 
+use super::transpose_block::Distance;
 use crate::element::Real;
 
 /// An operation on f32 or f64 that takes one or two instructions.
@@ -120,6 +121,8 @@ pub(crate) struct Finishing {
     /// The element of the transposed operand that belongs to it.
     pub(crate) source: *const u8,
     pub(crate) others: [OtherOperand; 2],
+    /// Where all operands lie; a copy takes it from the transposed one and the result alone.
+    pub(crate) distance: Distance,
 }
 
 impl Finishing {

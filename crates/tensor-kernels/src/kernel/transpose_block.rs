@@ -1,6 +1,7 @@
 //! The operands of a block transpose: pointers, strides in bytes, extents.
 
 use super::unit::Unit;
+use crate::exec::Machine;
 
 /// `nu` source rows of `nv` adjacent elements; they become `nv` destination rows of `nu` elements.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub(crate) struct TransposeBlock {
 
 /// How far the memory is from the CPU in which the operands of a transpose lie, which says what is
 /// prefetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Distance {
     /// Both operands lie in the first-level cache.
     FirstLevel,
@@ -34,6 +35,16 @@ pub(crate) enum Distance {
     Cached,
     /// The source is read from memory; the result is kept in a cache.
     Memory,
+}
+
+impl Distance {
+    /// Where operands lie that have this many bytes in all, if they have been used recently.
+    pub(crate) fn of(bytes: usize, machine: &Machine) -> Self {
+        match bytes <= machine.l1 / 4 * 3 {
+            true => Self::FirstLevel,
+            false => Self::Cached,
+        }
+    }
 }
 
 impl TransposeBlock {

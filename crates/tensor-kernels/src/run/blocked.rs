@@ -39,18 +39,18 @@ pub(super) unsafe fn tile<I: Isa>(
 }
 
 /// Two loops of any strides, over runs of `run` adjacent elements, in blocks of `block` iterations
-/// of each.
+/// of each. The operands lie at a `distance`.
 ///
 /// # Safety
 /// M1, M2 and M3 for the elements of the loops.
 #[inline(always)]
 pub(super) unsafe fn blocked2d<I: Isa>(
     Units { isa, width }: Units<I>,
-    src: *const u8,
-    dst: *mut u8,
+    (src, dst): (*const u8, *mut u8),
     (outer, inner): (Loop<2>, Loop<2>),
     run: usize,
     block: usize,
+    distance: Distance,
 ) {
     let (outer, inner, bytes) = (outer.in_bytes(width), inner.in_bytes(width), run * width);
     for j in (0..outer.len).step_by(block) {
@@ -60,7 +60,7 @@ pub(super) unsafe fn blocked2d<I: Isa>(
             let rows = Loop { len: block.min(outer.len - j), ..outer };
             let columns = Loop { len: block.min(inner.len - i), ..inner };
             // SAFETY: M1 to M3 hold for a part of the two loops.
-            unsafe { short_runs::copy_runs(isa, src, dst, bytes, [columns, rows]) };
+            unsafe { short_runs::copy_runs(isa, src, dst, bytes, [columns, rows], distance) };
         }
     }
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{self, FenceOnDrop, Isa, Kernel, Unit, Units, short_fills},
+    kernel::{self, Distance, FenceOnDrop, Isa, Kernel, Unit, Units, short_fills, short_runs},
     memory::Stores,
     nest::{Loop, check_shapes},
     partition::par_run,
@@ -183,7 +183,10 @@ fn run_with(
     let outer = &work.outer[..];
     match (&work.inner, work.unit) {
         (&Inner::Run { len }, unit) => {
-            kernel::dispatch(simd, &Runs { dst, src, unit, len, stores: work.stores, outer });
+            kernel::dispatch(
+                simd,
+                &Runs { dst, src, unit, len, stores: work.stores, distance: work.distance, outer },
+            );
         }
         (&Inner::Fill { len }, 1) => fill::<u8>(simd, work, (dst, src), len),
         (&Inner::Fill { len }, 2) => fill::<u16>(simd, work, (dst, src), len),
@@ -230,6 +233,7 @@ struct Runs<'a> {
     unit: usize,
     len: usize,
     stores: Stores,
+    distance: Distance,
     outer: &'a [Loop<2>],
 }
 
@@ -238,8 +242,16 @@ impl Kernel for &Runs<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Runs { dst, src, unit, len, stores, outer } = *self;
+        let Runs { dst, src, unit, len, stores, distance, outer } = *self;
         let bytes = |units: isize| units * unit as isize;
+        if stores == Stores::Plain && short_runs::are_by_lines(len * unit, distance) {
+            for [to, from] in iterations(outer) {
+                let (dst, src) = (dst.wrapping_offset(bytes(to)), src.wrapping_offset(bytes(from)));
+                // SAFETY: C1 for the elements of a run.
+                unsafe { isa.run_by_lines(src, dst, len * unit) };
+            }
+            return;
+        }
         for [to, from] in iterations(outer) {
             let (dst, src) = (dst.wrapping_offset(bytes(to)), src.wrapping_offset(bytes(from)));
             // SAFETY: C1 for the elements of a run.
@@ -413,7 +425,7 @@ unsafe fn step<I: Isa>(
         Inner::Streamed(ref plan) => unsafe { stream::transpose(units, src, dst, plan, scratch) },
         // SAFETY: M1 to M3 hold for the elements of the step, which the two loops describe.
         Inner::Blocked2d { outer, inner, run, block } => unsafe {
-            blocked::blocked2d(units, src, dst, (outer, inner), run, block);
+            blocked::blocked2d(units, (src, dst), (outer, inner), run, block, work.distance);
         },
     }
 }

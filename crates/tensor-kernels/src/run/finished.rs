@@ -40,8 +40,8 @@ use super::{
 use crate::{
     exec::{Exec, Machine, SimdLevel},
     kernel::{
-        self, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation, OtherOperand,
-        RegisterOp, Units, Vectorize,
+        self, Distance, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation,
+        OtherOperand, RegisterOp, Units, Vectorize,
     },
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     partition::par_run,
@@ -154,6 +154,12 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
 
     fn packed_bytes(&self) -> usize {
         self.packed().fold(0, |bytes, _| bytes.saturating_add(self.row_bytes()))
+    }
+
+    /// Where the result and the inputs lie that are not single values.
+    fn distance(&self) -> Distance {
+        let operands = 1 + self.roles[1..].iter().filter(|role| **role != Role::Value).count();
+        Distance::of(self.row_bytes().saturating_mul(operands), self.machine)
     }
 
     /// The copy from an input to the result, or to scratch that lies as the result does.
@@ -331,7 +337,8 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
         let copy = self.way.copy_of(self.way.transposed, self.way.machine);
         let first = operands.first();
         let (result, source) = (first[0], first[self.way.transposed].cast_const());
-        let finishing = &Finishing { finish: self.way.finish, result, source, others: *others };
+        let (finish, distance) = (self.way.finish, self.way.distance());
+        let finishing = &Finishing { finish, result, source, others: *others, distance };
         let simd = self.exec.simd();
         if self.exec.tasks(copy.to.numel().saturating_mul(copy.width)) > 1 {
             // A thread that waits for others may run another copy meanwhile, which borrows the

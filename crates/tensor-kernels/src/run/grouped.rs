@@ -114,7 +114,7 @@ impl<'t> Blocks<'t> {
                     true => (rows, columns),
                     false => (columns, rows),
                 };
-                short_runs::copy_indexed(units.isa, src, dst, tables, len * units.width);
+                short_runs::copy_indexed(units.isa, src, dst, tables, len * units.width, distance);
             },
             // SAFETY: M1 to M3 hold for the elements of a block; by the plan `u` is adjacent in the
             // destination and `v` in the source.

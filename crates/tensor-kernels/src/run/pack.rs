@@ -240,6 +240,7 @@ impl Kernel for Runs {
                 to,
                 extent.columns * width,
                 [Loop { len: extent.rows, strides }, Loop::ONCE],
+                Distance::FirstLevel,
             );
         };
     }

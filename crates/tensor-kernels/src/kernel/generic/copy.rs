@@ -85,6 +85,36 @@ unsafe fn copy_registers<V: Vector>(token: V::Token, src: *const u8, dst: *mut u
     unsafe { copy_register::<V>(token, src.wrapping_add(last), dst.wrapping_add(last)) }
 }
 
+/// [`copy_registers`] of which all but the first and the last are whole cache lines of the
+/// destination.
+///
+/// # Safety
+///
+/// That of [`copy`], and `bytes` is more than a register.
+#[inline(always)]
+pub(super) unsafe fn copy_by_lines<R: Registers>(
+    isa: R,
+    src: *const u8,
+    dst: *mut u8,
+    bytes: usize,
+) {
+    let line = const { R::Full::BYTES };
+    debug_assert!(bytes > line, "{bytes} bytes");
+    let last = bytes - line;
+    // SAFETY: `BYTES < bytes`.
+    unsafe { copy_register::<R::Full>(isa.into(), src, dst) }
+    for at in (line - dst.addr() % line..last).step_by(line) {
+        // SAFETY: `at + BYTES <= bytes`.
+        unsafe {
+            copy_register::<R::Full>(isa.into(), src.wrapping_add(at), dst.wrapping_add(at));
+        }
+    }
+    // SAFETY: `last + BYTES == bytes`.
+    unsafe {
+        copy_register::<R::Full>(isa.into(), src.wrapping_add(last), dst.wrapping_add(last));
+    }
+}
+
 /// Copies one to two registers: the first and the last, which may overlap.
 ///
 /// # Safety

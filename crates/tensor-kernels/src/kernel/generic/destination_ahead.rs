@@ -44,23 +44,22 @@ use crate::{
 };
 
 /// The fewest bytes from the first row of a block to the last, times the bytes of an element: 24 KB
-/// of bytes, 6 KB of floats. Bytes and 2-byte elements in less take up to 1.2 times as long with
-/// prefetches, 3 KB of doubles 0.6 times.
+/// of bytes, 6 KB of floats. Blocks of 2 KB of bytes take up to 1.2 times as long with prefetches,
+/// 4 KB of doubles 0.6 times.
 const MIN_SPAN_BYTES: usize = 24 << 10;
 
-/// Fewer rows are not prefetched: 5 rows take 0.95 to 1.45 times as long with prefetches.
+/// Fewer rows are not prefetched: 5 rows take 0.84 to 1.45 times as long with them.
 const MIN_ROWS: usize = 8;
 
-/// Fewer rows are prefetched by the hardware, if they are long: 12 rows of 200 kB took 1.2 times as
-/// long with prefetches, 12 rows of 80 kB 0.7 times.
+/// Fewer rows are prefetched by the hardware, if they are long: 12 rows of 200 kB of floats take
+/// 1.2 times as long with prefetches, 12 rows of 80 kB 0.7 times.
 const MIN_LONG_ROWS: usize = 16;
 
 /// Up to this many bytes from the first row to the last, few rows are prefetched.
 const MAX_SPAN_OF_FEW_ROWS: usize = 1 << 20;
 
 /// The lines of fewer rows stay in the first level until the next columns are written, and only
-/// that of the last byte is prefetched: 49 to 97 rows of bytes take 0.6 to 0.75 of the time with
-/// both.
+/// that of the last byte is prefetched.
 const MIN_ROWS_OF_BOTH_LINES: usize = 128;
 
 /// The rows of a table that are prefetched at once, before those in front of them are written: a

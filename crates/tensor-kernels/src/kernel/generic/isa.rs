@@ -101,6 +101,12 @@ impl<R: Registers> Isa for R {
     }
 
     #[inline(always)]
+    unsafe fn run_by_lines(self, src: *const u8, dst: *mut u8, bytes: usize) {
+        // SAFETY: M1 to M3 hold for the bytes, by this function's contract.
+        unsafe { copy::copy_by_lines(self, src, dst, bytes) }
+    }
+
+    #[inline(always)]
     unsafe fn fill<L: Unit>(self, value: L, dst: *mut L, len: usize, stores: Stores) {
         // SAFETY: M2 holds for `len` elements.
         unsafe { copy::fill(self, value, dst.cast(), len, stores) }

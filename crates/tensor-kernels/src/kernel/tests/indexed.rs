@@ -66,7 +66,14 @@ impl<L: Unit> Kernel for Call<'_, L> {
             // SAFETY: as above.
             Step::Runs => unsafe {
                 let len = self.block.run * L::WIDTH;
-                short_runs::copy_indexed(isa, src.cast(), dst.cast(), (&columns, &rows), len);
+                short_runs::copy_indexed(
+                    isa,
+                    src.cast(),
+                    dst.cast(),
+                    (&columns, &rows),
+                    len,
+                    Distance::Cached,
+                );
             },
         }
     }

@@ -33,6 +33,10 @@ enum Job {
         len: usize,
         stores: Stores,
     },
+    /// More than a cache line.
+    RunByLines {
+        len: usize,
+    },
     Fill {
         len: usize,
         stores: Stores,
@@ -97,7 +101,7 @@ impl Job {
             (0..len as isize).map(|i| (i * src, i * dst)).collect()
         };
         match self {
-            Self::Run { len, .. } => line(len, 1, 1),
+            Self::Run { len, .. } | Self::RunByLines { len } => line(len, 1, 1),
             Self::Fill { len, .. } => line(len, 0, 1),
             Self::Gather { step, len, .. } => line(len, step, 1),
             Self::Scatter { step, len } => line(len, 1, step),
@@ -139,6 +143,10 @@ impl<L: Unit> Kernel for Call<L> {
         match self.job {
             // SAFETY: `check` allocates what the job's moves reach, M1, M2, M3.
             Job::Run { len, stores } => unsafe { isa.run(src, dst, len, stores) },
+            // SAFETY: as above.
+            Job::RunByLines { len } => unsafe {
+                isa.run_by_lines(src.cast(), dst.cast(), len * L::WIDTH);
+            },
             Job::Fill { len, stores } => {
                 // SAFETY: as above; the job reads offset 0.
                 let value = unsafe { src.read_unaligned() };
@@ -216,7 +224,16 @@ impl<L: Unit> Kernel for Call<L> {
                 let runs = Loop { len: count, strides: [dst_stride, src_stride] };
                 let (loops, bytes) = ([runs.in_bytes(L::WIDTH), Loop::ONCE], len * L::WIDTH);
                 // SAFETY: as above.
-                unsafe { short_runs::copy_runs(isa, src.cast(), dst.cast(), bytes, loops) }
+                unsafe {
+                    short_runs::copy_runs(
+                        isa,
+                        src.cast(),
+                        dst.cast(),
+                        bytes,
+                        loops,
+                        Distance::Cached,
+                    );
+                }
             }
             Job::Fills { src_stride, dst_stride, len, count } => {
                 let iterations = Loop { len: count, strides: [dst_stride, src_stride] };
@@ -325,6 +342,15 @@ fn runs_are_copied() {
     for len in LENGTHS {
         for stores in STORES {
             check_widths(Job::Run { len, stores });
+        }
+    }
+}
+
+#[test]
+fn runs_are_copied_by_lines() {
+    for len in [65, 66, 100, 127, 128, 129, 191, 192, 193, 255, 256, 257, 512] {
+        for skew in [0, 1, 16, 63] {
+            check::<u8>(Job::RunByLines { len }, skew);
         }
     }
 }

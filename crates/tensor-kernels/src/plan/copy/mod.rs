@@ -208,7 +208,7 @@ impl Work {
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
             self.choose(builder, width, machine);
-            self.distance = distance(bytes, machine);
+            self.distance = Distance::of(bytes.saturating_mul(2), machine);
         });
     }
 
@@ -235,11 +235,12 @@ impl Work {
         if bytes == 0 {
             return vec![(Self::nothing(), 0.0)];
         }
+        let distance = Distance::of(bytes.saturating_mul(2), machine);
         let mut found: Vec<(Self, f64)> = Vec::new();
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
             candidates::visit(builder, width, machine, &mut |work| {
-                let work = Self { distance: distance(bytes, machine), ..work };
+                let work = Self { distance, ..work };
                 if !found.iter().any(|(other, _)| *other == work) {
                     let ns = work.predicted_ns(machine);
                     found.push((work, ns));
@@ -257,14 +258,6 @@ impl Work {
             Inner::Grouped(groups) => groups.scratch_bytes(&self.outer, self.unit),
             _ => 0,
         }
-    }
-}
-
-/// Where the operands of a copy lie that writes this many bytes.
-fn distance(bytes: usize, machine: &Machine) -> Distance {
-    match bytes.saturating_mul(2) <= machine.l1 {
-        true => Distance::FirstLevel,
-        false => Distance::Cached,
     }
 }
 
