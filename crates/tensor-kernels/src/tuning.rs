@@ -207,10 +207,13 @@ pub(crate) const MIN_BLOCKED_SIDE_UNITS: usize = 16;
 
 /// Transposes may be streamed from this part of [`Machine::stream`](crate::Machine::stream) on.
 /// Their lines are written one by one, in pages far apart, which takes long as soon as they are not
-/// in the second-level cache: on a Sapphire Rapids with 2 MiB of it, 1001 by 1001 floats took 8.1
-/// ms through the caches and 0.43 ms streamed. On a Cascade Lake with 1 MiB, streaming loses
-/// between 1 MiB (176 µs instead of 106) and 6 MiB.
-pub(crate) const STREAMED_TRANSPOSES: usize = 8;
+/// in the second-level cache. On an Emerald Rapids with 2 MiB of it, squares of 540 floats (1.2 MB)
+/// take twice as long streamed as through the caches, those of 710 and more (from 2 MB on) as long.
+/// On a Cascade Lake with 1 MiB, streaming loses between 1 MiB (176 µs instead of 106) and 6 MiB.
+pub(crate) const STREAMED_TRANSPOSES: usize = 4;
+
+/// The same of transposes whose rows share sets of the caches.
+pub(crate) const STREAMED_CROWDED_TRANSPOSES: usize = 8;
 
 /// Streamed transposes of at least this many units, or runs, at a time are the best plan of a large
 /// copy without a comparison. 46 MB of 2 by 2 runs of 12 bytes took 12.6 ms.

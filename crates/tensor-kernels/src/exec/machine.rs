@@ -22,10 +22,10 @@
 //! only from twice that size on: 942 µs through the cache and 1390 µs non-temporal at 8 MiB, 3270
 //! µs and 3169 µs at 16 MiB.
 //!
-//! Transposes may be streamed from an eighth of it on, if the plan's predicted time is less. On a
-//! Sapphire Rapids (2 MiB and 105 MiB of cache) those of 4 MiB took 19 times as long through the
-//! cache. With the size of Cascade Lake, which loses up to two thirds between 1 and 6 MiB, the
-//! regret is least.
+//! Transposes may be streamed from a quarter of it on, or from an eighth if their rows share sets
+//! of the caches, if the plan's predicted time is less: Cascade Lake loses up to two thirds between
+//! 1 and 6 MiB, Emerald Rapids (2 MiB and 260 MiB of cache) up to half of its speed from 1 to 1.4
+//! MB, and nothing from 2 MB on.
 //!
 //! On Zen 5 a group of cores has a third-level cache to itself (32 MiB here), which keeps results.
 //! So `stream` is a quarter of it there, and smaller transposes are streamed only if their rows
@@ -58,7 +58,7 @@ pub struct Machine {
     /// Results of at least this size are written with non-temporal stores.
     pub stream: usize,
     /// Are transposes written through the caches up to that size, unless their rows share sets of
-    /// these? Else they may be streamed from an eighth of it on.
+    /// these? Else they may be streamed from a quarter of it on, or an eighth if rows share sets.
     pub keeps_transposes: bool,
     /// The least work for which another thread pays.
     pub grain: usize,

@@ -20,7 +20,7 @@ use crate::{
         BLOCK_SIDES, CROWDING_ROWS, GROUP_SIDES, LEAST_SIDE_WITHOUT_TABLES, MAX_COMPARED_RUN_BYTES,
         MAX_NARROW_UNIT, MIN_BLOCKED_SIDE_UNITS, MIN_LARGE_TRANSPOSE_SIDE,
         MIN_LARGE_TRANSPOSE_UNITS, MIN_LARGE_TRANSPOSE_UNITS_OF_FEW_ROWS, MIN_PACKED_UNITS,
-        STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
+        STREAMED_CROWDED_TRANSPOSES, STREAMED_TRANSPOSES, TINY_COPY_ELEMENTS,
     },
 };
 
@@ -244,9 +244,10 @@ impl Candidates<'_> {
             pitch >= CACHE_LINE
                 && most_lines_in_a_set(pitch, len.min(CROWDING_ROWS), 1) > CROWDING_ROWS / 4
         };
-        match self.machine.keeps_transposes && !rows.into_iter().any(share_sets) {
-            true => self.machine.stream,
-            false => self.machine.stream / STREAMED_TRANSPOSES,
+        match (rows.into_iter().any(share_sets), self.machine.keeps_transposes) {
+            (true, _) => self.machine.stream / STREAMED_CROWDED_TRANSPOSES,
+            (false, true) => self.machine.stream,
+            (false, false) => self.machine.stream / STREAMED_TRANSPOSES,
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
     memory::{CACHE_LINE, FIRST_LEVEL_WAY, Stores, most_lines_in_a_set},
     nest::Loop,
     plan::group::{iterations, split},
-    tuning::STREAMED_TRANSPOSES,
+    tuning::STREAMED_CROWDED_TRANSPOSES,
 };
 
 /// How often the things happen that take time.
@@ -148,7 +148,7 @@ impl Work {
     fn memory_terms(&self, machine: &Machine) -> MemoryTerms {
         let units = iterations(&self.outer).saturating_mul(self.inner.len());
         let bytes = units.saturating_mul(self.unit);
-        if bytes <= machine.l1 && bytes < machine.stream / STREAMED_TRANSPOSES {
+        if bytes <= machine.l1 && bytes < machine.stream / STREAMED_CROWDED_TRANSPOSES {
             return MemoryTerms::default();
         }
         let traversal = Traversal::of(self, machine.vector);
