@@ -93,8 +93,8 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         unsafe { portable::run(src, dst, len) }
     }
 
-    /// Copies adjacent bytes, more than a cache line: all but the first and the last line by stores
-    /// of whole lines, which a cache beyond the first level takes sooner.
+    /// Copies adjacent bytes, more than a cache line: all but the first and the last register by
+    /// stores of whole lines, because one across two lines waits for both.
     ///
     /// # Safety
     ///

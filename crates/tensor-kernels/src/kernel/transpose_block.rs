@@ -25,7 +25,7 @@ pub(crate) struct TransposeBlock {
     pub(super) distance: Distance,
 }
 
-/// How far the memory is from the CPU in which the operands of a transpose lie, which says what is
+/// Where the operands of a copy lie in the hierarchy of caches and memory, which says what is
 /// prefetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Distance {
