@@ -11,7 +11,7 @@ use super::{
     isa::{Isa, Kernel, Vectorize},
     register_op::Finishing,
     staged_rows::StagedRows,
-    transpose_block::{Distance, TransposeBlock},
+    transpose_block::{Residency, TransposeBlock},
     unit::Unit,
 };
 use crate::memory::Stores;
@@ -105,10 +105,10 @@ impl<I: Isa> Isa for Finished<'_, I> {
         src: (*const L, isize),
         dst: (*mut L, isize),
         extents: (usize, usize),
-        distance: Distance,
+        residency: Residency,
     ) {
-        let distance = distance.max(self.finishing.distance);
-        let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
+        let residency = residency.max(self.finishing.residency);
+        let block = TransposeBlock { residency, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: this function's contract.
         unsafe { self.finish::<L>(block, Stores::Plain) }
     }
@@ -131,10 +131,10 @@ impl<I: Isa> Isa for Finished<'_, I> {
         src: *const L,
         dst: *mut L,
         (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
-        distance: Distance,
+        residency: Residency,
     ) {
-        let distance = distance.max(self.finishing.distance);
-        let block = IndexedBlock { src, dst, columns, rows, distance };
+        let residency = residency.max(self.finishing.residency);
+        let block = IndexedBlock { src, dst, columns, rows, residency };
         // SAFETY: M1 to M3, by this function's contract; F1, as only operations make this.
         unsafe { self.isa.transpose_indexed_finished(block, self.finishing) }
     }

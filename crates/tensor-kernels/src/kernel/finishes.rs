@@ -6,7 +6,7 @@ use super::{
     portable,
     register_op::Finishing,
     staged_rows::StagedRows,
-    transpose_block::{Distance, TransposeBlock},
+    transpose_block::{Residency, TransposeBlock},
     unit::Unit,
 };
 use crate::memory::Stores;
@@ -85,7 +85,7 @@ pub(crate) trait Finishes: Copy {
         finishing: &Finishing,
     ) {
         let _ = pending;
-        let block = IndexedBlock { src, dst, columns, rows, distance: Distance::Memory };
+        let block = IndexedBlock { src, dst, columns, rows, residency: Residency::Memory };
         // SAFETY: M1 to M3 and F1 hold for the same elements, by this function's contract.
         unsafe { self.transpose_indexed_finished(block, finishing) }
     }

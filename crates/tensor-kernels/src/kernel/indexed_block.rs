@@ -1,6 +1,6 @@
 //! The operands of a block whose rows and columns lie at offsets of tables.
 
-use super::transpose_block::Distance;
+use super::transpose_block::Residency;
 
 /// A block of elements. Element (u, v) of the source lies `columns[u][1] + rows[v][1]` bytes from
 /// `src`; it is written `columns[u][0] + rows[v][0]` bytes from `dst`.
@@ -20,5 +20,5 @@ pub(crate) struct IndexedBlock<'t, L> {
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
         allow(dead_code, reason = "the portable kernels prefetch nothing")
     )]
-    pub(super) distance: Distance,
+    pub(super) residency: Residency,
 }

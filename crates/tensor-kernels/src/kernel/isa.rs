@@ -12,7 +12,7 @@ use super::{
     narrow_runs::NarrowRuns,
     portable,
     staged_rows::StagedRows,
-    transpose_block::{Distance, TransposeBlock},
+    transpose_block::{Residency, TransposeBlock},
     unit::Unit,
 };
 #[cfg(feature = "elementwise")]
@@ -172,7 +172,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     }
 
     /// Transposes: `dst[v * dst_stride + u] = src[u * src_stride + v]` for `u < nu` and `v < nv`,
-    /// the extents. The operands lie at this distance.
+    /// the extents.
     ///
     /// With a small `nu` this interleaves channel planes into pixels; with a small `nv` it
     /// separates pixels into channel planes.
@@ -186,9 +186,9 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         src: (*const L, isize),
         dst: (*mut L, isize),
         extents: (usize, usize),
-        distance: Distance,
+        residency: Residency,
     ) {
-        let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
+        let block = TransposeBlock { residency, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
         unsafe { portable::transpose::<L>(block) }
     }
@@ -227,10 +227,10 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         src: *const L,
         dst: *mut L,
         (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
-        distance: Distance,
+        residency: Residency,
     ) {
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows, distance }) }
+        unsafe { portable::transpose_indexed(IndexedBlock { src, dst, columns, rows, residency }) }
     }
 
     /// Assembles a block in each iteration of a loop, whose strides are in bytes: by the shuffles
@@ -312,7 +312,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
         extents: (usize, usize),
     ) {
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { self.transpose(src, dst, extents, Distance::Memory) }
+        unsafe { self.transpose(src, dst, extents, Residency::Memory) }
     }
 
     /// True if the level has [`Isa::transpose_stitched`].
@@ -345,7 +345,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     ) {
         let _ = (pending, first);
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { self.transpose(src, dst, extents, Distance::Memory) }
+        unsafe { self.transpose(src, dst, extents, Residency::Memory) }
     }
 
     /// Writes what [`Isa::transpose_stitched`] has left in `pending`. `dst` is the address of the
@@ -379,7 +379,7 @@ pub(crate) trait Isa: Vectorize + Finishes + Send + Sync {
     ) {
         let _ = pending;
         // SAFETY: M1 to M3 hold for the same elements, by this function's contract.
-        unsafe { self.transpose_indexed(src, dst, tables, Distance::Memory) }
+        unsafe { self.transpose_indexed(src, dst, tables, Residency::Memory) }
     }
 
     /// Writes rows of columns from scratch to memory. Bytes that do not fill a line may stay in

@@ -141,6 +141,6 @@ pub use stream_copy::stream_copy;
 pub(crate) use strided_rows::StridedRows;
 #[cfg(feature = "in-place")]
 pub(crate) use tile_exchange::TileExchange;
-pub(crate) use transpose_block::Distance;
+pub(crate) use transpose_block::Residency;
 pub(crate) use unit::Unit;
 pub(crate) use units::{Rows, Units};

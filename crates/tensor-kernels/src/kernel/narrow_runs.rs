@@ -1,6 +1,6 @@
 //! The operands of a transpose that keeps runs of a few bytes together.
 
-use super::transpose_block::{Distance, TransposeBlock};
+use super::transpose_block::{Residency, TransposeBlock};
 use crate::{memory::LANE_BYTES, nest::Loop};
 
 /// The longest run that is transposed in registers: two make a lane.
@@ -55,12 +55,12 @@ impl NarrowRuns {
         dst: *mut u8,
         bytes: usize,
         loops: [Loop<2>; 2],
-        distance: Distance,
+        residency: Residency,
     ) -> Option<Self> {
         let [columns, rows] = transposed(loops, bytes, 1)?;
         let ([_, src_step], [dst_step, step]) = (columns.strides, rows.strides);
         let (nu, nv) = (columns.len, rows.len);
-        let block = TransposeBlock { src, src_step, dst, dst_step, nu, nv, distance };
+        let block = TransposeBlock { src, src_step, dst, dst_step, nu, nv, residency };
         Some(Self { block, bytes, step })
     }
 }

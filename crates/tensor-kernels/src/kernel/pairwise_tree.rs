@@ -4,7 +4,7 @@
 use super::{
     dispatch::dispatch,
     isa::{Isa, Kernel},
-    transpose_block::Distance,
+    transpose_block::Residency,
     unit::Unit,
 };
 use crate::{exec::SimdLevel, reduction_order::TREE_LEAVES};
@@ -54,6 +54,8 @@ impl<L: Unit> Kernel for Transpose<L> {
         let extents = (TREE_LEAVES, TREE_LEAVES);
         // SAFETY: the invariant: two arrays of `TREE_LEAVES` rows of `TREE_LEAVES` elements that do
         // not overlap.
-        unsafe { isa.transpose((self.from, step), (self.to, step), extents, Distance::FirstLevel) };
+        unsafe {
+            isa.transpose((self.from, step), (self.to, step), extents, Residency::FirstLevel);
+        };
     }
 }

@@ -7,7 +7,7 @@
 
 use bytemuck::Pod;
 
-use super::transpose_block::Distance;
+use super::transpose_block::Residency;
 use crate::element::Real;
 
 /// An operation on f32 or f64 that takes one or two instructions.
@@ -122,7 +122,7 @@ pub(crate) struct Finishing {
     pub(crate) source: *const u8,
     pub(crate) others: [OtherOperand; 2],
     /// Where all operands lie; a copy takes it from the transposed one and the result alone.
-    pub(crate) distance: Distance,
+    pub(crate) residency: Residency,
 }
 
 impl Finishing {

@@ -9,7 +9,7 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch, transpose_block::Distance};
+use super::{isa::Isa, narrow_runs::NarrowRuns, prefetch::prefetch, transpose_block::Residency};
 use crate::{
     memory::{CACHE_LINE, Stores},
     nest::Loop,
@@ -42,8 +42,8 @@ macro_rules! for_words_of {
 }
 
 /// Copies adjacent bytes in each iteration of two loops, the inner one first, whose strides are the
-/// destination's and the source's, in bytes. The operands lie at a `distance`. Reads no gaps,
-/// except between [narrow runs](super::narrow_runs::transposed) that are transposed.
+/// destination's and the source's, in bytes. `residency` says where the operands lie. Reads
+/// no gaps, except between [narrow runs](super::narrow_runs::transposed) that are transposed.
 ///
 /// # Safety
 ///
@@ -55,13 +55,13 @@ pub(crate) unsafe fn copy_runs<I: Isa>(
     dst: *mut u8,
     bytes: usize,
     loops: [Loop<2>; 2],
-    distance: Distance,
+    residency: Residency,
 ) {
     let runs = NestedRuns::<I, false> { isa, src, dst, bytes, loops };
     if runs.bytes <= MAX_SHORT_RUN_BYTES {
         return isa.vectorize(runs);
     }
-    if are_by_lines(bytes, distance) {
+    if are_by_lines(bytes, residency) {
         return isa.vectorize(ByLines { isa, runs });
     }
     runs.for_each(|src, dst| {
@@ -70,10 +70,10 @@ pub(crate) unsafe fn copy_runs<I: Isa>(
     });
 }
 
-/// Are runs of operands at this distance copied by whole lines of the destination?
+/// Are runs of operands that lie there copied by whole lines of the destination?
 #[inline(always)]
-pub(crate) fn are_by_lines(bytes: usize, distance: Distance) -> bool {
-    distance == Distance::Cached && COPIED_BY_LINES_BYTES.contains(&bytes)
+pub(crate) fn are_by_lines(bytes: usize, residency: Residency) -> bool {
+    residency == Residency::Cached && COPIED_BY_LINES_BYTES.contains(&bytes)
 }
 
 /// Runs that are copied by whole lines of the destination. A function of its own: inlined beside
@@ -145,8 +145,8 @@ impl<I: Isa, const FAR: bool> NullaryFnOnce for NestedRuns<I, FAR> {
     #[inline(always)]
     fn call(self) {
         let Self { isa, src, dst, bytes, loops } = self;
-        let distance = if FAR { Distance::Memory } else { Distance::FirstLevel };
-        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, distance) {
+        let residency = if FAR { Residency::Memory } else { Residency::FirstLevel };
+        if let Some(runs) = NarrowRuns::new(src, dst, bytes, loops, residency) {
             // SAFETY: the invariant, for the same runs.
             if unsafe { isa.transpose_narrow_runs(runs) } {
                 return;
@@ -231,13 +231,13 @@ pub(crate) unsafe fn copy_indexed<I: Isa>(
     dst: *mut u8,
     (inner, outer): (Offsets<'_>, Offsets<'_>),
     bytes: usize,
-    distance: Distance,
+    residency: Residency,
 ) {
     let runs = IndexedRuns { src, dst, bytes, inner, outer };
     if runs.bytes <= MAX_SHORT_RUN_BYTES {
         return isa.vectorize(runs);
     }
-    if are_by_lines(bytes, distance) {
+    if are_by_lines(bytes, residency) {
         return isa.vectorize(ByLines { isa, runs });
     }
     runs.for_each(|src, dst| {

@@ -22,13 +22,13 @@ pub(crate) struct TransposeBlock {
         not(any(target_arch = "x86_64", target_arch = "aarch64")),
         allow(dead_code, reason = "the portable kernels read elements one by one")
     )]
-    pub(super) distance: Distance,
+    pub(super) residency: Residency,
 }
 
-/// Where the operands of a copy lie in the hierarchy of caches and memory, which says what is
+/// In which level of the memory hierarchy the operands of a copy lie, which says what is
 /// prefetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Distance {
+pub(crate) enum Residency {
     /// Both operands lie in the first-level cache.
     FirstLevel,
     /// Both lie in caches, or not all of them in the first level.
@@ -37,7 +37,7 @@ pub(crate) enum Distance {
     Memory,
 }
 
-impl Distance {
+impl Residency {
     /// Where operands lie that have this many bytes in all, if they have been used recently.
     pub(crate) fn of(bytes: usize, machine: &Machine) -> Self {
         match bytes <= machine.l1 / 4 * 3 {
@@ -58,8 +58,8 @@ impl TransposeBlock {
     ) -> Self {
         let width = L::WIDTH as isize;
         let (src_step, dst_step) = (src_stride * width, dst_stride * width);
-        let distance = Distance::FirstLevel;
-        Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv, distance }
+        let residency = Residency::FirstLevel;
+        Self { src: src.cast(), src_step, dst: dst.cast(), dst_step, nu, nv, residency }
     }
 
     /// The sub-block that starts at source row `u` and source column `v`, `nu` by `nv`.

@@ -7,7 +7,7 @@ use pulp::NullaryFnOnce;
 
 #[cfg(feature = "in-place")]
 use super::tile_exchange::TileExchange;
-use super::{isa::Isa, staged_rows::StagedRows, transpose_block::Distance};
+use super::{isa::Isa, staged_rows::StagedRows, transpose_block::Residency};
 use crate::{
     memory::{LANE_BYTES, Stores},
     nest::Loop,
@@ -151,12 +151,12 @@ impl<I: Isa> Units<I> {
         src: Rows<*const u8>,
         dst: Rows<*mut u8>,
         extents: (usize, usize),
-        distance: Distance,
+        residency: Residency,
     ) {
         of_width!(I, self.width, L => {
             let (src, dst) = ((src.0.cast(), src.1), (dst.0.cast(), dst.1));
             // SAFETY: this function's contract.
-            unsafe { self.isa.transpose::<L>(src, dst, extents, distance) }
+            unsafe { self.isa.transpose::<L>(src, dst, extents, residency) }
         });
     }
 
@@ -272,11 +272,11 @@ impl<I: Isa> Units<I> {
         src: *const u8,
         dst: *mut u8,
         tables: (&[[isize; 2]], &[[isize; 2]]),
-        distance: Distance,
+        residency: Residency,
     ) {
         of_width!(I, self.width, L => {
             // SAFETY: this function's contract.
-            unsafe { self.isa.transpose_indexed::<L>(src.cast(), dst.cast(), tables, distance) }
+            unsafe { self.isa.transpose_indexed::<L>(src.cast(), dst.cast(), tables, residency) }
         });
     }
 }

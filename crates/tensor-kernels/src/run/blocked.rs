@@ -2,13 +2,13 @@
 //! are used.
 
 use crate::{
-    kernel::{Distance, Isa, Units, short_runs},
+    kernel::{Isa, Residency, Units, short_runs},
     nest::Loop,
     plan::Side,
 };
 
 /// A transpose: `dst[j·v.stride + i] = src[i·u.stride + j]` for `i < u.len` and `j < v.len`, in
-/// blocks of `block` units on each side. The operands lie at a `distance`.
+/// blocks of `block` units on each side. `residency` says where the operands lie.
 ///
 /// # Safety
 /// M1, M2 and M3 for those elements.
@@ -19,12 +19,12 @@ pub(super) unsafe fn tile<I: Isa>(
     dst: *mut u8,
     (u, v): (Side, Side),
     block: usize,
-    distance: Distance,
+    residency: Residency,
 ) {
     if u.len.max(v.len) <= block {
         let (src, dst) = ((src, u.stride), (dst, v.stride));
         // SAFETY: M1 to M3 hold for all of the elements, by this function's contract.
-        return unsafe { units.transpose(src, dst, (u.len, v.len), distance) };
+        return unsafe { units.transpose(src, dst, (u.len, v.len), residency) };
     }
     for j in (0..v.len).step_by(block) {
         for i in (0..u.len).step_by(block) {
@@ -33,13 +33,13 @@ pub(super) unsafe fn tile<I: Isa>(
             let (src, dst) = ((src, u.stride), (dst, v.stride));
             let extents = (block.min(u.len - i), block.min(v.len - j));
             // SAFETY: M1 to M3 hold for the elements of a block, which ends where the two sides do.
-            unsafe { units.transpose(src, dst, extents, distance) };
+            unsafe { units.transpose(src, dst, extents, residency) };
         }
     }
 }
 
 /// Two loops of any strides, over runs of `run` adjacent elements, in blocks of `block` iterations
-/// of each. The operands lie at a `distance`.
+/// of each. `residency` says where the operands lie.
 ///
 /// # Safety
 /// M1, M2 and M3 for the elements of the loops.
@@ -50,7 +50,7 @@ pub(super) unsafe fn blocked2d<I: Isa>(
     (outer, inner): (Loop<2>, Loop<2>),
     run: usize,
     block: usize,
-    distance: Distance,
+    residency: Residency,
 ) {
     let (outer, inner, bytes) = (outer.in_bytes(width), inner.in_bytes(width), run * width);
     for j in (0..outer.len).step_by(block) {
@@ -60,7 +60,7 @@ pub(super) unsafe fn blocked2d<I: Isa>(
             let rows = Loop { len: block.min(outer.len - j), ..outer };
             let columns = Loop { len: block.min(inner.len - i), ..inner };
             // SAFETY: M1 to M3 hold for a part of the two loops.
-            unsafe { short_runs::copy_runs(isa, src, dst, bytes, [columns, rows], distance) };
+            unsafe { short_runs::copy_runs(isa, src, dst, bytes, [columns, rows], residency) };
         }
     }
 }

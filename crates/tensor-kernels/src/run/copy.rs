@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     exec::{Exec, SimdLevel},
-    kernel::{self, Distance, FenceOnDrop, Isa, Kernel, Unit, Units, short_fills, short_runs},
+    kernel::{self, FenceOnDrop, Isa, Kernel, Residency, Unit, Units, short_fills, short_runs},
     memory::Stores,
     nest::{Loop, check_shapes},
     partition::par_run,
@@ -185,7 +185,15 @@ fn run_with(
         (&Inner::Run { len }, unit) => {
             kernel::dispatch(
                 simd,
-                &Runs { dst, src, unit, len, stores: work.stores, distance: work.distance, outer },
+                &Runs {
+                    dst,
+                    src,
+                    unit,
+                    len,
+                    stores: work.stores,
+                    residency: work.residency,
+                    outer,
+                },
             );
         }
         (&Inner::Fill { len }, 1) => fill::<u8>(simd, work, (dst, src), len),
@@ -233,7 +241,7 @@ struct Runs<'a> {
     unit: usize,
     len: usize,
     stores: Stores,
-    distance: Distance,
+    residency: Residency,
     outer: &'a [Loop<2>],
 }
 
@@ -242,9 +250,9 @@ impl Kernel for &Runs<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Runs { dst, src, unit, len, stores, distance, outer } = *self;
+        let Runs { dst, src, unit, len, stores, residency, outer } = *self;
         let bytes = |units: isize| units * unit as isize;
-        if stores == Stores::Plain && short_runs::are_by_lines(len * unit, distance) {
+        if stores == Stores::Plain && short_runs::are_by_lines(len * unit, residency) {
             for [to, from] in iterations(outer) {
                 let (dst, src) = (dst.wrapping_offset(bytes(to)), src.wrapping_offset(bytes(from)));
                 // SAFETY: C1 for the elements of a run.
@@ -388,7 +396,7 @@ impl<I: Isa> NullaryFnOnce for GroupedTask<'_, I> {
             let (to, from) = (units.bytes(to), units.bytes(from));
             let (dst, src) = (dst.wrapping_offset(to), src.wrapping_offset(from));
             // SAFETY: the invariant: M1 to M3 hold for the elements of one iteration.
-            unsafe { blocks.copy(units, (src, dst), work.distance) };
+            unsafe { blocks.copy(units, (src, dst), work.residency) };
         }
     }
 }
@@ -419,13 +427,13 @@ unsafe fn step<I: Isa>(
         Inner::Scatter { len, step } => unsafe { units.scatter_run(src, (dst, step), len) },
         // SAFETY: M1 to M3 hold for the elements of the step, which `u` and `v` describe.
         Inner::Tile { u, v, block } => unsafe {
-            blocked::tile(units, src, dst, (u, v), block, work.distance);
+            blocked::tile(units, src, dst, (u, v), block, work.residency);
         },
         // SAFETY: M1 to M3 hold for the elements of the step, which the plan describes.
         Inner::Streamed(ref plan) => unsafe { stream::transpose(units, src, dst, plan, scratch) },
         // SAFETY: M1 to M3 hold for the elements of the step, which the two loops describe.
         Inner::Blocked2d { outer, inner, run, block } => unsafe {
-            blocked::blocked2d(units, (src, dst), (outer, inner), run, block, work.distance);
+            blocked::blocked2d(units, (src, dst), (outer, inner), run, block, work.residency);
         },
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Distance, Isa, Kernel, Units},
+    kernel::{self, Isa, Kernel, Residency, Units},
     memory::LANE_BYTES,
     nest::Loop,
 };
@@ -71,7 +71,7 @@ impl Kernel for Task {
                 let dst = (dst.wrapping_offset(at(0)), dst_stride);
                 // SAFETY: the invariant, for one iteration of the outer loops.
                 unsafe {
-                    units.transpose(src, dst, (columns.len, rows.len), Distance::FirstLevel);
+                    units.transpose(src, dst, (columns.len, rows.len), Residency::FirstLevel);
                 };
             }
         }

@@ -40,8 +40,8 @@ use super::{
 use crate::{
     exec::{Exec, Machine, SimdLevel},
     kernel::{
-        self, Distance, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation,
-        OtherOperand, RegisterOp, Units, Vectorize,
+        self, FenceOnDrop, Finish, Finished, Finishing, Isa, Kernel, Operation, OtherOperand,
+        RegisterOp, Residency, Units, Vectorize,
     },
     memory::{CACHE_LINE, LANE_BYTES, Stores},
     partition::par_run,
@@ -157,9 +157,9 @@ impl<'o, 'l, const N: usize> Way<'o, 'l, N> {
     }
 
     /// Where the result and the inputs lie that are not single values.
-    fn distance(&self) -> Distance {
+    fn residency(&self) -> Residency {
         let operands = 1 + self.roles[1..].iter().filter(|role| **role != Role::Value).count();
-        Distance::of(self.row_bytes().saturating_mul(operands), self.machine)
+        Residency::of(self.row_bytes().saturating_mul(operands), self.machine)
     }
 
     /// The copy from an input to the result, or to scratch that lies as the result does.
@@ -337,8 +337,8 @@ impl<const N: usize> OnTheWay<'_, '_, '_, N> {
         let copy = self.way.copy_of(self.way.transposed, self.way.machine);
         let first = operands.first();
         let (result, source) = (first[0], first[self.way.transposed].cast_const());
-        let (finish, distance) = (self.way.finish, self.way.distance());
-        let finishing = &Finishing { finish, result, source, others: *others, distance };
+        let (finish, residency) = (self.way.finish, self.way.residency());
+        let finishing = &Finishing { finish, result, source, others: *others, residency };
         let simd = self.exec.simd();
         if self.exec.tasks(copy.to.numel().saturating_mul(copy.width)) > 1 {
             // A thread that waits for others may run another copy meanwhile, which borrows the
@@ -428,7 +428,7 @@ impl Kernel for Task<'_> {
             match work.inner {
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Tile { u, v, block } => unsafe {
-                    blocked::tile(units, src, dst, (u, v), block, work.distance);
+                    blocked::tile(units, src, dst, (u, v), block, work.residency);
                 },
                 // SAFETY: the invariant, for the elements of this step.
                 Inner::Streamed(ref plan) => unsafe {

@@ -4,7 +4,7 @@ use smallvec::{Array, SmallVec};
 
 use super::{offsets, walk::starts};
 use crate::{
-    kernel::{Distance, Isa, Units, short_runs},
+    kernel::{Isa, Residency, Units, short_runs},
     nest::Loop,
     plan::{Group, Grouped, GroupedStep, rows_inside, split},
     tuning::MAX_GROUP_ITERATIONS,
@@ -96,7 +96,7 @@ impl<'t> Blocks<'t> {
         }
     }
 
-    /// Copies all blocks, by plain stores. The operands lie at a `distance`.
+    /// Copies all blocks, by plain stores. `residency` says where the operands lie.
     ///
     /// # Safety
     /// M1, M2 and M3 for the elements of the groups' loops.
@@ -105,7 +105,7 @@ impl<'t> Blocks<'t> {
         &self,
         units: Units<I>,
         (src, dst): (*const u8, *mut u8),
-        distance: Distance,
+        residency: Residency,
     ) {
         self.for_each(src, dst, |(src, dst), (columns, rows)| match self.step {
             // SAFETY: M1 to M3 hold for the runs of a block.
@@ -114,11 +114,11 @@ impl<'t> Blocks<'t> {
                     true => (rows, columns),
                     false => (columns, rows),
                 };
-                short_runs::copy_indexed(units.isa, src, dst, tables, len * units.width, distance);
+                short_runs::copy_indexed(units.isa, src, dst, tables, len * units.width, residency);
             },
             // SAFETY: M1 to M3 hold for the elements of a block; by the plan `u` is adjacent in the
             // destination and `v` in the source.
-            _ => unsafe { units.transpose_indexed(src, dst, (columns, rows), distance) },
+            _ => unsafe { units.transpose_indexed(src, dst, (columns, rows), residency) },
         });
     }
 }

@@ -3,7 +3,7 @@
 use super::workspace::ScratchRows;
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Distance, Isa, Kernel, Unit, prefetch_bytes, short_fills, short_runs},
+    kernel::{self, Isa, Kernel, Residency, Unit, prefetch_bytes, short_fills, short_runs},
     memory::Stores,
     nest::Loop,
     plan::Extent,
@@ -148,7 +148,7 @@ impl<L: Unit> Kernel for Pack<L> {
             }
             let (from, to) = ((from, column_stride), (to, pitch as isize));
             // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
-            return unsafe { isa.transpose(from, to, (columns, rows), Distance::FirstLevel) };
+            return unsafe { isa.transpose(from, to, (columns, rows), Residency::FirstLevel) };
         }
         let rows = Loop { len: rows, strides: [pitch as isize, row_stride] };
         // SAFETY: the invariant: the block's elements, into rows of scratch a pitch apart.
@@ -176,7 +176,7 @@ impl<L: Unit> Pack<L> {
             prefetch_bytes(ahead.cast(), columns * step);
             let (from, to) = ((column(at), column_stride), (to.wrapping_add(at), pitch as isize));
             // SAFETY: the invariant of `Pack`, for some columns of the block.
-            unsafe { isa.transpose(from, to, (columns, extent.rows), Distance::FirstLevel) };
+            unsafe { isa.transpose(from, to, (columns, extent.rows), Residency::FirstLevel) };
         }
     }
 }
@@ -240,7 +240,7 @@ impl Kernel for Runs {
                 to,
                 extent.columns * width,
                 [Loop { len: extent.rows, strides }, Loop::ONCE],
-                Distance::FirstLevel,
+                Residency::FirstLevel,
             );
         };
     }

@@ -23,7 +23,7 @@ use crate::exec::Machine;
 #[cfg(feature = "elementwise")]
 use crate::tuning::{MIN_FINISHED_ROW_BYTES, MIN_FINISHED_ROWS, MIN_PACKED_FINISHED_ROWS};
 use crate::{
-    kernel::{Distance, Isa, Units, prefetch},
+    kernel::{Isa, Residency, Units, prefetch},
     memory::CACHE_LINE,
     plan::{Lines, Runs, Streamed},
     tuning::CHANNEL_LINES,
@@ -311,7 +311,7 @@ impl<I: Isa> Tiles<'_, I> {
                         (src, u.stride),
                         (dst, v.stride),
                         (nu, nv),
-                        Distance::Memory,
+                        Residency::Memory,
                     );
                 };
             }
@@ -334,7 +334,7 @@ impl<I: Isa> Tiles<'_, I> {
         let extents = (u.len - whole, nv);
         // SAFETY: M1 to M3 hold for the last columns of the rows.
         unsafe {
-            self.units.transpose((src, u.stride), (dst, v.stride), extents, Distance::Memory);
+            self.units.transpose((src, u.stride), (dst, v.stride), extents, Residency::Memory);
         };
     }
 }

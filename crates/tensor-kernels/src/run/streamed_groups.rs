@@ -12,7 +12,7 @@ use super::{
     workspace::Scratch,
 };
 use crate::{
-    kernel::{Distance, Isa, StagedRows, Units, prefetch},
+    kernel::{Isa, Residency, StagedRows, Units, prefetch},
     memory::{CACHE_LINE, Stores},
     plan::{GroupedStep, split},
 };
@@ -59,7 +59,7 @@ impl<I: Isa> NullaryFnOnce for StreamedGroupsTask<'_, '_, I> {
                 // SAFETY: the same; by the plan rows lie one after the other without gaps.
                 (Some(scratch), GroupedStep::Packed) => unsafe { pack(units, at, tables, scratch) },
                 // SAFETY: the same.
-                _ => unsafe { units.transpose_indexed(at.0, at.1, tables, work.distance) },
+                _ => unsafe { units.transpose_indexed(at.0, at.1, tables, work.residency) },
             });
         }
     }
@@ -91,7 +91,7 @@ fn by_two_loops<I: Isa>(GroupedTask { units, work, groups, src, dst }: GroupedTa
             let (src, dst) = ((src, columns.strides[1]), (dst, rows.strides[0]));
             // SAFETY: the invariant of the task: M1 to M3 hold for these elements; by the plan the
             // columns are adjacent in the destination, the rows in the source.
-            unsafe { units.transpose(src, dst, (columns.len, rows.len), work.distance) };
+            unsafe { units.transpose(src, dst, (columns.len, rows.len), work.residency) };
         }
     }
 }
@@ -130,12 +130,12 @@ unsafe fn pack<I: Isa>(
     if units.isa.finishes_rows() {
         let copies = Units { isa: units.isa.copies(), width: units.width };
         // SAFETY: M1 holds; the scratch has room for the rows, as they lie in the destination.
-        unsafe { copies.transpose_indexed(src, first, (columns, rows), Distance::FirstLevel) };
+        unsafe { copies.transpose_indexed(src, first, (columns, rows), Residency::FirstLevel) };
         // SAFETY: the scratch has just been written, with the elements for these places.
         unsafe { units.finish_rows(StagedRows::one(packed, start, bytes)) };
     } else {
         // SAFETY: as above.
-        unsafe { units.transpose_indexed(src, first, (columns, rows), Distance::FirstLevel) };
+        unsafe { units.transpose_indexed(src, first, (columns, rows), Residency::FirstLevel) };
     }
     // SAFETY: the scratch has just been written; M2 holds for as many bytes without gaps.
     unsafe { units.isa.run(packed.cast_const(), start, bytes, Stores::NonTemporal) };

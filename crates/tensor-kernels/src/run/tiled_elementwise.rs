@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     exec::SimdLevel,
-    kernel::{Distance, FenceOnDrop, RowBlock},
+    kernel::{FenceOnDrop, Residency, RowBlock},
     nest::{Loop, Loops},
     plan::{Comparison, ElementwiseWork, Tile, Work},
     tuning::FULL_COMPARISON_BYTES,
@@ -132,7 +132,7 @@ impl<const N: usize> TilePlan<N> {
             });
             let mut copy = tile_plans::plan(of, work.widths[k], comparison, simd.vector_bytes());
             if k > 0 && work.large {
-                copy.distance = Distance::Memory;
+                copy.residency = Residency::Memory;
             }
             for (row, &stride) in rows.iter_mut().zip(&dense) {
                 row.strides[k] = stride;

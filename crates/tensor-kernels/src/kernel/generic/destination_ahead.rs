@@ -1,12 +1,12 @@
 //! Prefetching the destination of a transpose whose rows start anywhere in a cache line.
 //!
-//! A register of such a row lies across two cache lines. Stores wait in a queue until their line is
-//! in the first-level cache. On Intel's Emerald Rapids the lines of several waiting stores are
-//! fetched side by side, except those of stores across two lines: squares of odd sizes took two to
-//! three times as long as even ones, and no longer do when the lines have been fetched before. So
-//! while a tile is written, the lines of the next one are prefetched: that of the last byte of each
-//! register, and that of its first byte if it may have left the first level since the columns
-//! before were written.
+//! A register of such a row is written by a split store: one across two cache lines. Stores wait in
+//! the store buffer until their lines are in the first-level cache. On Intel's Emerald Rapids the
+//! misses of several stores seem to overlap, but not those of split stores: squares of odd sizes
+//! took two to three times as long as those whose rows start at lines, and no longer do if the
+//! lines are prefetched. So while a tile is written, the lines of the next one are prefetched: that
+//! of the last byte of each register, and that of its first byte if it may have left the first
+//! level since the columns before were written.
 //!
 //! # Figures
 //! The time over that without prefetching (Emerald Rapids, AVX-512, one thread):
@@ -37,7 +37,7 @@ use crate::{
     kernel::{
         indexed_block::IndexedBlock,
         prefetch::prefetch_written,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     memory::{CACHE_LINE, Stores},
@@ -135,7 +135,7 @@ impl DestinationAhead {
         let step = block.dst_step.unsigned_abs();
         let start_at_lines = (block.dst.addr() | step).is_multiple_of(CACHE_LINE);
         let rows = Rows { count: block.nv, span: step.saturating_mul(block.nv), start_at_lines };
-        Self::of_rows::<V, L>(rows, block.distance)
+        Self::of_rows::<V, L>(rows, block.residency)
     }
 
     /// The same where rows lie at offsets of a table.
@@ -147,16 +147,16 @@ impl DestinationAhead {
         let span = last[0].abs_diff(first[0]);
         let start_at_lines = bits.is_multiple_of(CACHE_LINE);
         let rows = Rows { count: block.rows.len(), span, start_at_lines };
-        Self::of_rows::<V, L>(rows, block.distance).map(|_| Self { both: true })
+        Self::of_rows::<V, L>(rows, block.residency)
     }
 
     #[inline(always)]
-    fn of_rows<V: Vector, L: Unit>(rows: Rows, distance: Distance) -> Option<Self> {
+    fn of_rows<V: Vector, L: Unit>(rows: Rows, residency: Residency) -> Option<Self> {
         let Rows { count, span, start_at_lines } = rows;
         let are_enough =
             count >= MIN_LONG_ROWS || count >= MIN_ROWS && span <= MAX_SPAN_OF_FEW_ROWS;
         let pays = const { V::BYTES == CACHE_LINE }
-            && distance == Distance::Cached
+            && residency == Residency::Cached
             && !start_at_lines
             && are_enough
             && span.saturating_mul(L::WIDTH) >= MIN_SPAN_BYTES;

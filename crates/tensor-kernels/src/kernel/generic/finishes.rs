@@ -10,7 +10,7 @@ use crate::{
         indexed_block::IndexedBlock,
         register_op::Finishing,
         staged_rows::StagedRows,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     memory::Stores,
@@ -72,8 +72,8 @@ impl<R: Registers> Finishes for R {
         pending: *mut u8,
         finishing: &Finishing,
     ) {
-        let distance = Distance::Memory;
-        let block = IndexedBlock { src, dst, columns, rows, distance };
+        let residency = Residency::Memory;
+        let block = IndexedBlock { src, dst, columns, rows, residency };
         // SAFETY: `Isa::transpose_indexed_lines`'s contract and F1, for the same elements.
         unsafe { stitch_indexed::finished(self, block, pending, finishing) }
     }

@@ -9,7 +9,7 @@ use pulp::NullaryFnOnce;
 #[cfg(feature = "elementwise")]
 use super::finish::Several;
 use super::{
-    destination_ahead::{DestinationAhead, rows_at_once},
+    destination_ahead::{Ahead, DestinationAhead, rows_at_once},
     finish::{Epilogue, Keep},
     register::{Computes, LANE_BYTES, Registers, Vector},
     source::Listed,
@@ -154,7 +154,7 @@ unsafe fn cover<V: Computes, L: Unit, E: Epilogue>(
         while from < block.rows.len() {
             let to = end_of_part(from);
             if let Some(ahead) = ahead {
-                ahead.prefetch_indexed(dst, &block.rows[to..end_of_part(to)]);
+                ahead.at_column(u).prefetch_indexed(dst, &block.rows[to..end_of_part(to)]);
             }
             let last_v = to - L::PER_LANE;
             let mut v = from.min(last_v);

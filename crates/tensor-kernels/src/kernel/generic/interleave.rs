@@ -20,7 +20,7 @@ use super::{
 use crate::{
     kernel::{
         portable,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     memory::Stores,
@@ -170,7 +170,7 @@ impl<L: Unit, const PLANES: usize, const DESCENDING: bool> InterleaveTable<L, PL
 unsafe fn overwriting<R: Registers, L: Unit>(isa: R, block: TransposeBlock) {
     let row = block.nu * L::WIDTH;
     let columns = block.nv.saturating_sub((LANE_BYTES - row).div_ceil(row));
-    let v = match block.distance == Distance::Memory {
+    let v = match block.residency == Residency::Memory {
         // A lane of each row at a time, see `few_rows`.
         true => 0,
         // SAFETY: a lane from the start of each of these columns' rows on lies inside the block.

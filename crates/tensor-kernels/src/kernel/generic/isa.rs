@@ -18,7 +18,7 @@ use crate::{
         isa::Isa,
         narrow_runs::NarrowRuns,
         staged_rows::StagedRows,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     lane_shuffles::LaneShuffles,
@@ -82,8 +82,8 @@ impl<R: Registers> Isa for R {
         (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
         pending: *mut u8,
     ) {
-        let distance = Distance::Memory;
-        let block = IndexedBlock { src, dst, columns, rows, distance };
+        let residency = Residency::Memory;
+        let block = IndexedBlock { src, dst, columns, rows, residency };
         // SAFETY: `Isa::transpose_indexed_lines`'s contract, for the same elements.
         unsafe { stitch_indexed::copy(self, block, pending) }
     }
@@ -157,9 +157,9 @@ impl<R: Registers> Isa for R {
         src: (*const L, isize),
         dst: (*mut L, isize),
         extents: (usize, usize),
-        distance: Distance,
+        residency: Residency,
     ) {
-        let block = TransposeBlock { distance, ..TransposeBlock::new(src, dst, extents) };
+        let block = TransposeBlock { residency, ..TransposeBlock::new(src, dst, extents) };
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
         unsafe { transpose::plain::<R, L>(self, block) }
     }
@@ -181,10 +181,10 @@ impl<R: Registers> Isa for R {
         src: *const L,
         dst: *mut L,
         (columns, rows): (&[[isize; 2]], &[[isize; 2]]),
-        distance: Distance,
+        residency: Residency,
     ) {
         // SAFETY: M1 to M3 hold for the elements of the block, by this function's contract.
-        unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows, distance }) }
+        unsafe { indexed::transpose(self, IndexedBlock { src, dst, columns, rows, residency }) }
     }
 
     #[inline(always)]

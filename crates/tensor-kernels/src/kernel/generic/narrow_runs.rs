@@ -16,7 +16,7 @@ use crate::{
     kernel::{
         narrow_runs::NarrowRuns,
         prefetch::prefetch,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     tuning::PREFETCHED_RUN_BYTES,
@@ -118,7 +118,7 @@ unsafe fn tiles<V: Vector, L: Unit>(token: V::Token, runs: NarrowRuns, shuffles:
     while u < block.nu {
         u = u.min(block.nu - tile);
         let src = block.src.wrapping_offset(u as isize * block.src_step);
-        if block.distance == Distance::Memory {
+        if block.residency == Residency::Memory {
             for i in 0..tile as isize {
                 prefetch(src.wrapping_offset(i * block.src_step + ahead));
             }

@@ -44,7 +44,7 @@ use crate::{
     kernel::{
         indexed_block::IndexedBlock,
         prefetch::prefetch,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     memory::{CACHE_LINE, Stores},
@@ -83,7 +83,7 @@ const fn groups_ahead(width: usize, group_bytes: usize) -> usize {
 #[inline(always)]
 pub(super) fn is_prefetched<L: Unit>(block: TransposeBlock, stores: Stores) -> bool {
     let has_many_rows = block.nu * L::WIDTH >= 2 * CACHE_LINE && block.src_step > 0;
-    stores == Stores::NonTemporal || block.distance == Distance::Memory && has_many_rows
+    stores == Stores::NonTemporal || block.residency == Residency::Memory && has_many_rows
 }
 
 /// How many bytes behind the lines that a tile reads those lie that it prefetches.

@@ -41,7 +41,7 @@ use super::{
 };
 use crate::{
     kernel::{
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     memory::{CACHE_LINE, Stores},
@@ -81,7 +81,7 @@ pub(super) fn suits<R: Registers, L: Unit>(block: TransposeBlock, stores: Stores
     let lanes = const { lanes_at_once::<R::Full, L>() };
     lanes >= 2
         && stores != Stores::NonTemporal
-        && block.distance != Distance::Memory
+        && block.residency != Residency::Memory
         && block.nv >= lanes * L::PER_LANE
         && shares_low_bits::<L>(block)
 }

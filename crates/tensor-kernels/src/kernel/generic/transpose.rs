@@ -25,7 +25,7 @@
 //! - In a cache, prefetching the source 256 or 512 bytes ahead, or a whole strip of it row by row,
 //!   or the destination lines of the next tiles: no gain or a loss (before Emerald Rapids was
 //!   measured). It pays from memory, see [`source_ahead`](super::source_ahead), and where stores
-//!   lie across two lines, see [`destination_ahead`](super::destination_ahead).
+//!   are split, see [`destination_ahead`](super::destination_ahead).
 //! - The loop over small blocks inside the kernel: the compiler keeps a pointer for every address
 //!   of every path, and advances all of them in each iteration.
 //! - Destination lines in two halves, one per 256-bit tile: half the speed as soon as a block
@@ -51,7 +51,7 @@ use crate::tuning::FINISHED_ALONG_ROWS_REGISTERS;
 use crate::{
     kernel::{
         portable,
-        transpose_block::{Distance, TransposeBlock},
+        transpose_block::{Residency, TransposeBlock},
         unit::Unit,
     },
     memory::{CACHE_LINE, Stores},
@@ -283,7 +283,7 @@ unsafe fn tiles<R: Registers, L: Unit, E: Epilogue>(
 #[inline(always)]
 fn reads_along_rows<R: Registers, L: Unit>(block: TransposeBlock) -> bool {
     let register = const { R::Native::LANES * L::PER_LANE };
-    block.distance != Distance::Memory
+    block.residency != Residency::Memory
         && may_read_along_rows::<R, L>(block)
         && pays_by_lanes((block.nu, L::PER_LANE), (block.nv, register))
 }

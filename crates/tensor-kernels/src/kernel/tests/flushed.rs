@@ -65,7 +65,7 @@ fn flushed_rows_leave_in_whole_lines_and_completely() {
 fn flushed_rows_are_computed_once() {
     use crate::{
         exec::SimdLevel,
-        kernel::{Distance, Finish, Finished, Finishing, Kernel, OtherOperand, dispatch},
+        kernel::{Finish, Finished, Finishing, Kernel, OtherOperand, Residency, dispatch},
     };
 
     struct Negated<'f> {
@@ -95,8 +95,8 @@ fn flushed_rows_are_computed_once() {
                 let source = src.as_ptr().cast::<u8>();
                 let other = OtherOperand { base: source, is_transposed: false, mask: 0 };
                 let result = dst.cast::<u8>();
-                let (finish, others, distance) = (Finish::Neg, [other; 2], Distance::Cached);
-                let finishing = &Finishing { finish, result, source, others, distance };
+                let (finish, others, residency) = (Finish::Neg, [other; 2], Residency::Cached);
+                let finishing = &Finishing { finish, result, source, others, residency };
                 let dst_step = 4 * (len + gap) as isize;
                 let extents = [4 * len, ROWS, 4 * at_once];
                 dispatch(simd, Negated { finishing, dst_step, extents });

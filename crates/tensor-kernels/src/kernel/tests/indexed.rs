@@ -1,6 +1,6 @@
 //! Blocks whose rows and columns lie at offsets of tables.
 
-use super::{Distance, Isa, Kernel, Line, Unit, check_moves, dispatch, extents, short_runs};
+use super::{Isa, Kernel, Line, Residency, Unit, check_moves, dispatch, extents, short_runs};
 use crate::memory::{CACHE_LINE, LANE_BYTES};
 
 /// A block: offsets of its columns and rows in destination and source, in elements, and the
@@ -49,7 +49,7 @@ impl<L: Unit> Kernel for Call<'_, L> {
         match self.block.step {
             // SAFETY: `check` allocates what the block's moves reach, M1, M2, M3.
             Step::Transpose => unsafe {
-                isa.transpose_indexed(src, dst, (&columns, &rows), Distance::Cached);
+                isa.transpose_indexed(src, dst, (&columns, &rows), Residency::Cached);
             },
             Step::IndexedLines if I::STITCHES_LINES => {
                 let mut pending = vec![Line([0xEE; CACHE_LINE]); rows.len()];
@@ -61,7 +61,7 @@ impl<L: Unit> Kernel for Call<'_, L> {
             }
             // SAFETY: as above.
             Step::IndexedLines => unsafe {
-                isa.transpose_indexed(src, dst, (&columns, &rows), Distance::Cached);
+                isa.transpose_indexed(src, dst, (&columns, &rows), Residency::Cached);
             },
             // SAFETY: as above.
             Step::Runs => unsafe {
@@ -72,7 +72,7 @@ impl<L: Unit> Kernel for Call<'_, L> {
                     dst.cast(),
                     (&columns, &rows),
                     len,
-                    Distance::Cached,
+                    Residency::Cached,
                 );
             },
         }

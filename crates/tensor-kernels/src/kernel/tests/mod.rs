@@ -19,7 +19,7 @@ mod transposes;
 
 use std::fmt::Debug;
 
-use super::{Distance, Isa, Kernel, Unit, dispatch, short_fills, short_runs};
+use super::{Isa, Kernel, Residency, Unit, dispatch, short_fills, short_runs};
 use crate::{
     exec::SimdLevel,
     memory::{CACHE_LINE, Stores},
@@ -55,7 +55,7 @@ enum Job {
         dst_stride: isize,
         nu: usize,
         nv: usize,
-        distance: Distance,
+        residency: Residency,
     },
     Transpose {
         src_stride: isize,
@@ -170,14 +170,14 @@ impl<L: Unit> Kernel for Call<L> {
                         (src, src_stride),
                         (dst, dst_stride),
                         (nu, nv),
-                        Distance::FirstLevel,
+                        Residency::FirstLevel,
                     );
                 }
             }
-            Job::TransposeAt { src_stride, dst_stride, nu, nv, distance } => {
+            Job::TransposeAt { src_stride, dst_stride, nu, nv, residency } => {
                 // SAFETY: as above.
                 unsafe {
-                    isa.transpose((src, src_stride), (dst, dst_stride), (nu, nv), distance);
+                    isa.transpose((src, src_stride), (dst, dst_stride), (nu, nv), residency);
                 }
             }
             Job::Stitch { src_stride, dst_stride, nu, nv } if I::STITCHES_LINES => {
@@ -212,13 +212,18 @@ impl<L: Unit> Kernel for Call<L> {
                         (src, src_stride),
                         (dst, dst_stride),
                         (last, nv),
-                        Distance::FirstLevel,
+                        Residency::FirstLevel,
                     );
                 }
             }
             // SAFETY: as above.
             Job::Stitch { src_stride, dst_stride, nu, nv } => unsafe {
-                isa.transpose((src, src_stride), (dst, dst_stride), (nu, nv), Distance::FirstLevel);
+                isa.transpose(
+                    (src, src_stride),
+                    (dst, dst_stride),
+                    (nu, nv),
+                    Residency::FirstLevel,
+                );
             },
             Job::Runs { src_stride, dst_stride, len, count } => {
                 let runs = Loop { len: count, strides: [dst_stride, src_stride] };
@@ -231,7 +236,7 @@ impl<L: Unit> Kernel for Call<L> {
                         dst.cast(),
                         bytes,
                         loops,
-                        Distance::Cached,
+                        Residency::Cached,
                     );
                 }
             }

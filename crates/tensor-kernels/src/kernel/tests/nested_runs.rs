@@ -1,6 +1,6 @@
 //! Runs of two loops: in any order, transposed, narrow and wide, read from memory and from caches.
 
-use super::{Distance, Isa, Kernel, Unit, check_moves, dispatch, short_runs};
+use super::{Isa, Kernel, Residency, Unit, check_moves, dispatch, short_runs};
 use crate::nest::Loop;
 
 /// Two loops over runs of `len` units, the inner one first.
@@ -46,7 +46,7 @@ impl<L: Unit> Kernel for Call<L> {
             unsafe { short_runs::copy_far_runs(isa, src, dst, len, loops) }
         } else {
             // SAFETY: as above.
-            unsafe { short_runs::copy_runs(isa, src, dst, len, loops, Distance::Cached) }
+            unsafe { short_runs::copy_runs(isa, src, dst, len, loops, Residency::Cached) }
         }
     }
 }

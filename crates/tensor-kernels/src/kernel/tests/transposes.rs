@@ -10,8 +10,8 @@ fn check_transposes<L: Unit>(strides: impl Fn(usize, usize) -> (isize, isize)) {
             let stores = Stores::Plain;
             let skew = (nu + nv) % 2;
             check::<L>(Job::Transpose { src_stride, dst_stride, nu, nv, stores }, skew);
-            for distance in [Distance::Cached, Distance::Memory] {
-                check::<L>(Job::TransposeAt { src_stride, dst_stride, nu, nv, distance }, skew);
+            for residency in [Residency::Cached, Residency::Memory] {
+                check::<L>(Job::TransposeAt { src_stride, dst_stride, nu, nv, residency }, skew);
             }
         }
     }
@@ -40,9 +40,9 @@ fn transposes_to_rows_far_apart_whose_lines_are_prefetched() {
     fn check_width<L: Unit>() {
         let extents = [(64, 9), (65, 16), (129, 17), (200, 127), (67, 130)];
         for (at, (nu, nv)) in extents.into_iter().enumerate() {
-            let (src_stride, distance) = (nv as isize, Distance::Cached);
+            let (src_stride, residency) = (nv as isize, Residency::Cached);
             let dst_stride = (nu.max(3077 / L::WIDTH) + at) as isize;
-            check::<L>(Job::TransposeAt { src_stride, dst_stride, nu, nv, distance }, at);
+            check::<L>(Job::TransposeAt { src_stride, dst_stride, nu, nv, residency }, at);
         }
     }
     check_width::<u8>();

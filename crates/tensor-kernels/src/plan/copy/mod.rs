@@ -40,7 +40,7 @@ use tensor_core::{Layout, sort::sort_by};
 use super::fmt_loops;
 use crate::{
     exec::Machine,
-    kernel::{Distance, narrow_runs},
+    kernel::{Residency, narrow_runs},
     memory::Stores,
     nest::{Loop, Loops, NestBuilder, with_nest},
 };
@@ -108,7 +108,7 @@ pub(crate) struct Work {
     pub(crate) stores: Stores,
     /// Where the operands lie. In memory if this is a tile of a large operation; what is streamed
     /// is known to be so.
-    pub(crate) distance: Distance,
+    pub(crate) residency: Residency,
     /// What is done with the results when all have been copied: see
     /// [`repetitions`](Self::repetitions). The loops above are those of one iteration then.
     pub(crate) repeats: Option<Repeats>,
@@ -193,7 +193,7 @@ impl Work {
             outer,
             inner,
             stores: Stores::Plain,
-            distance: Distance::Cached,
+            residency: Residency::Cached,
             repeats: None,
             path: strategies::NOTHING,
         }
@@ -208,7 +208,7 @@ impl Work {
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
             self.choose(builder, width, machine);
-            self.distance = Distance::of(bytes.saturating_mul(2), machine);
+            self.residency = Residency::of(bytes.saturating_mul(2), machine);
         });
     }
 
@@ -235,12 +235,12 @@ impl Work {
         if bytes == 0 {
             return vec![(Self::nothing(), 0.0)];
         }
-        let distance = Distance::of(bytes.saturating_mul(2), machine);
+        let residency = Residency::of(bytes.saturating_mul(2), machine);
         let mut found: Vec<(Self, f64)> = Vec::new();
         with_nest([to, from], |builder| {
             builder.starts = builder.starts.map(|start| start * width as isize);
             candidates::visit(builder, width, machine, &mut |work| {
-                let work = Self { distance, ..work };
+                let work = Self { residency, ..work };
                 if !found.iter().any(|(other, _)| *other == work) {
                     let ns = work.predicted_ns(machine);
                     found.push((work, ns));

@@ -11,7 +11,7 @@ use super::{
     source_order, source_tile,
 };
 use crate::{
-    kernel::Distance,
+    kernel::Residency,
     memory::{CACHE_LINE, LANE_BYTES},
     nest::Loop,
     plan::group::{Group, split},
@@ -53,7 +53,7 @@ impl Traversal {
             Inner::Tile { u, v, block } => {
                 let (nu, nv) = (u.len.min(block), v.len.min(block));
                 let tile = tile_of(nu, nv, LANE_BYTES / work.unit, vector / work.unit);
-                let is_far = work.distance == Distance::Memory;
+                let is_far = work.residency == Residency::Memory;
                 let whole = (!is_far && tile.1 > LANE_BYTES / work.unit).then_some(nu);
                 inside.tile((u, v), block, CACHE_LINE / work.unit, whole);
             }

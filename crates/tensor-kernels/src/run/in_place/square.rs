@@ -30,7 +30,7 @@ use std::mem::MaybeUninit;
 use super::line_tiles::{LineTiles, PREFETCHED_BEHIND};
 use crate::{
     exec::SimdLevel,
-    kernel::{self, Distance, Isa, Kernel, Rows, Units, prefetch},
+    kernel::{self, Isa, Kernel, Residency, Rows, Units, prefetch},
     memory::{CACHE_LINE, most_lines_in_a_set},
     run::walk::starts,
 };
@@ -354,7 +354,7 @@ impl<I: Isa> Tiles<I> {
         let [step, pitch] = [from.1, to.1].map(|pitch| pitch as isize);
         let (from, to): (Rows<_>, Rows<_>) = ((from.0.cast_const(), step), (to.0, pitch));
         // SAFETY: this function's contract.
-        unsafe { self.units.transpose(from, to, (rows, columns), Distance::Cached) };
+        unsafe { self.units.transpose(from, to, (rows, columns), Residency::Cached) };
     }
 
     /// [`transpose`](Self::transpose) by parts of a cache line of as many rows, so that each line

@@ -2,7 +2,7 @@
 
 use super::{Pair, Tiles};
 use crate::{
-    kernel::{Distance, Isa, Rows, StagedRows, Units, short_runs},
+    kernel::{Isa, Residency, Rows, StagedRows, Units, short_runs},
     memory::{CACHE_LINE, FIRST_LEVEL_WAY, Stores},
     nest::Loop,
     plan::{Lines, Runs, StreamScratch, Streamed},
@@ -138,7 +138,7 @@ impl<'a, I: Isa> Tiles<'a, I> {
         // SAFETY: this function's contract; the rows of the buffer have been written.
         unsafe {
             let place = (place.0.cast_const(), place.1);
-            self.units.transpose(place, scratch, extents, Distance::FirstLevel);
+            self.units.transpose(place, scratch, extents, Residency::FirstLevel);
         };
     }
 
@@ -152,7 +152,7 @@ impl<'a, I: Isa> Tiles<'a, I> {
         if runs == Runs::UNITS {
             // SAFETY: this function's contract.
             return unsafe {
-                self.units.transpose((src, u.stride), (dst, step), (nu, nv), Distance::Memory);
+                self.units.transpose((src, u.stride), (dst, step), (nu, nv), Residency::Memory);
             };
         }
         let columns = Loop { len: nu, strides: [runs.len as isize, u.stride] };

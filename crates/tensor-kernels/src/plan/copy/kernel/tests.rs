@@ -1,13 +1,13 @@
 //! Which kernel the cost model expects for a step, and how much that moves.
 
 use super::*;
-use crate::{kernel::Distance, memory::Stores, nest::Loops};
+use crate::{kernel::Residency, memory::Stores, nest::Loops};
 
 fn gather(unit: usize, len: usize, step: isize, vector: usize) -> Kernel {
     let inner = Inner::Gather { len, step };
     let (starts, outer, stores) = ([0; 2], Loops::new(), Stores::Plain);
-    let (distance, path) = (Distance::Cached, "gather");
-    let work = Work { unit, starts, outer, inner, stores, distance, repeats: None, path };
+    let (residency, path) = (Residency::Cached, "gather");
+    let work = Work { unit, starts, outer, inner, stores, residency, repeats: None, path };
     work.kernel_work(vector).kernel
 }
 
